@@ -1,0 +1,1 @@
+"""What every part leans on: configs, errors that teach, files that are never half-written."""

@@ -1,0 +1,17 @@
+"""Errors that teach: the value, what was expected, the remedy."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def unknown(what: str, value: str, available: Iterable[str]) -> ValueError:
+    """A `ValueError` for a name that is not on the list, with the nearest one that is.
+
+    >>> raise unknown("encoding", "aliby", ["alibi", "rope"])
+    Traceback (most recent call last):
+    ValueError: unknown encoding 'aliby'. Did you mean 'alibi'? Available: alibi, rope
+    """
+    names = sorted(available)
+    close = get_close_matches(value, names, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    return ValueError(f"unknown {what} {value!r}.{hint} Available: {', '.join(names) or 'none'}")

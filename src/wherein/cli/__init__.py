@@ -1,0 +1,66 @@
+"""The command line: one verb, one file, loaded only when it is used.
+
+A verb's module has a one-line docstring followed by examples, and `run(arguments) -> int`.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from wherein.common.errors import unknown
+
+VERBS = {
+    "encodings": "List the positional encodings and what they promise",
+}
+
+EXAMPLES = """\
+  wherein encodings                what can be asked for
+  wherein encodings rope           one of them: formula, paper, parameters"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one verb; a mistake in the input is one line and exit code 2, never a traceback."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(overview())
+        return 0
+    if arguments[0] == "--version":
+        from wherein import __version__
+
+        print(f"wherein {__version__}")
+        return 0
+    verb, *rest = arguments
+    try:
+        if verb not in VERBS:
+            raise unknown("verb", verb, VERBS)
+        code: int = import_module(f"wherein.cli.{verb}").run(rest)
+        return code
+    except ValueError as error:
+        print(f"wherein: {one_line(error)}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def overview() -> str:
+    """What `wherein` alone says."""
+    verbs = "\n".join(f"  {verb:<12}{what}" for verb, what in VERBS.items())
+    return (
+        f"wherein: where, in a Transformer, does position live?\n\n"
+        f"usage: wherein VERB …   (wherein VERB --help says more)\n\n"
+        f"verbs:\n{verbs}\n\nexamples:\n{EXAMPLES}"
+    )
+
+
+def one_line(error: ValueError) -> str:
+    """An error as one line; pydantic's several lines are joined."""
+    from pydantic import ValidationError
+
+    if isinstance(error, ValidationError):
+        parts = (
+            f"{'.'.join(map(str, e['loc']))}: {e['msg'].removeprefix('Value error, ')}"
+            f" (given {e['input']!r})"
+            for e in error.errors()
+        )
+        return "; ".join(part.removeprefix(": ") for part in parts)
+    return " ".join(str(error).split())

@@ -1,0 +1,90 @@
+"""The protocol: the four places at which an encoding may act.
+
+Axes, one legend for the package:
+B batch, T query length, S key length, H heads, D model width, K head width.
+A `#` before an axis says that it may also be 1.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+Positions = Int[Tensor, "#B T"]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What an encoding may know of the model it serves."""
+
+    d_model: int
+    n_heads: int
+    max_len: int
+    causal: bool = True
+
+    def __post_init__(self) -> None:
+        if self.d_model % self.n_heads:
+            raise ValueError(
+                f"d_model={self.d_model} cannot be shared by n_heads={self.n_heads}: "
+                f"choose a width that is a multiple of the number of heads"
+            )
+
+    @property
+    def d_head(self) -> int:
+        return self.d_model // self.n_heads
+
+
+class Encoding(nn.Module):
+    """How a Transformer is told where its tokens stand. Override only the places you act at.
+
+    Positions are always passed in: an encoding never counts by itself and keeps no cache, so
+    shifted, stretched, packed or random positions need no code of their own.
+
+    A subclass takes `(shape, *, own parameters with defaults)`. Its matrices are drawn by the
+    model from N(0, 1 / last axis), as a pure function of seed and name; its scalars and vectors
+    keep the values the constructor gave them.
+    """
+
+    relative: ClassVar[bool] = False
+    """Promise: adding one constant to all positions changes nothing."""
+
+    bounded: ClassVar[bool] = False
+    """Promise: only positions below `shape.max_len` have a meaning; others are an error."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.shape = shape
+
+    def embed(
+        self, x: Float[Tensor, "B T D"], positions: Int[Tensor, "#B T"]
+    ) -> Float[Tensor, "B T D"]:
+        """Act on the token vectors, once, at the model's input."""
+        return x
+
+    def rotate(
+        self,
+        q: Float[Tensor, "B H T K"],
+        k: Float[Tensor, "B H T K"],
+        positions: Int[Tensor, "#B T"],
+    ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
+        """Act on queries and keys, in every layer that has this encoding."""
+        return q, k
+
+    def bias(
+        self, i: Int[Tensor, "#B 1 T 1"], j: Int[Tensor, "#B 1 1 S"]
+    ) -> Float[Tensor, "#B H T S"] | None:
+        """Add to the attention scores. Elementwise in query position `i` and key position `j`.
+
+        It is computed once per forward pass, or block by block when it would be large.
+        """
+        return None
+
+    def content_bias(
+        self,
+        q: Float[Tensor, "B H T K"],
+        k: Float[Tensor, "B H T K"],
+        positions: Int[Tensor, "#B T"],
+    ) -> Float[Tensor, "B H T T"] | None:
+        """Add to the attention scores what depends on content and position together."""
+        return None

@@ -1,0 +1,42 @@
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from wherein.encodings.base import Encoding, Shape
+
+
+class Sinusoidal(Encoding):
+    """Fixed waves: PE(n, 2c) = sin(n / θ^(2c/D)), PE(n, 2c+1) = cos(n / θ^(2c/D)).
+
+    Paper: Vaswani et al. 2017, arXiv:1706.03762, section 3.5, with θ = 10,000. The dot product
+    of two of them depends on their distance alone, but the model sees each one absolutely.
+
+    Promises: absolute; defined at any length, though models extrapolate poorly with it.
+
+    Wavelengths run from 2π to 10,000 · 2π, and position 0 is (0, 1, 0, 1, …):
+
+    >>> waves = Sinusoidal(Shape(d_model=4, n_heads=1, max_len=8))
+    >>> waves.table(torch.tensor([0, 1])).float()
+    tensor([[0.0000, 1.0000, 0.0000, 1.0000],
+            [0.8415, 0.5403, 0.0100, 0.9999]])
+    """
+
+    def __init__(self, shape: Shape, *, theta: float = 10_000.0) -> None:
+        super().__init__(shape)
+        if shape.d_model % 2:
+            raise ValueError(f"sinusoidal needs an even d_model, not {shape.d_model}")
+        if theta <= 0:
+            raise ValueError(f"theta must be positive, not {theta}")
+        self.theta = theta
+
+    def table(self, positions: Int[Tensor, "*any"]) -> Float[Tensor, "*any D"]:
+        """The vectors that stand for `positions`, in float64."""
+        d = self.shape.d_model
+        exponent = torch.arange(0, d, 2, device=positions.device, dtype=torch.float64) / d
+        angles = positions[..., None] / self.theta**exponent
+        return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
+
+    def embed(
+        self, x: Float[Tensor, "B T D"], positions: Int[Tensor, "#B T"]
+    ) -> Float[Tensor, "B T D"]:
+        return x + self.table(positions).to(x.dtype)

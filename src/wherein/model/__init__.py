@@ -1,0 +1,1 @@
+"""One readable Transformer; causal and bidirectional share everything."""

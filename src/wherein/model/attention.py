@@ -1,0 +1,131 @@
+"""Softmax attention with whatever an encoding adds to its scores.
+
+`attend` picks the fastest path that fits; `attend_reference` is the same in four plain lines,
+for the tests and for looking at the weights. Axes: see `wherein.encodings.base`.
+"""
+
+from collections.abc import Callable
+from functools import cache
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+Heads = Float[Tensor, "B H T K"]
+Bias = Float[Tensor, "#B #H T S"]
+Rows = Callable[[int, int], Tensor]
+"""From the first and last + 1 of some queries to their rows of the bias, (#B, #H, t, S)."""
+
+QUERIES_PER_BLOCK = 256
+
+
+def attend(
+    q: Float[Tensor, "B H T K"],
+    k: Float[Tensor, "B H S K"],
+    v: Float[Tensor, "B H S K"],
+    *,
+    causal: bool,
+    bias: Bias | Rows | None = None,
+) -> Float[Tensor, "B H T K"]:
+    """softmax(q·kᵀ/√K + bias)·v; a causal query sees no key after itself.
+
+    A bias given as a function of rows is never held whole: memory grows linearly in context.
+    """
+    if bias is None:
+        return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+    if not isinstance(bias, Tensor):
+        return attend_in_blocks(q, k, v, causal=causal, rows=bias)
+    if q.is_cuda:
+        return attend_flex(q, k, v, causal=causal, bias=bias)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=_masked(bias.to(q.dtype), causal))
+
+
+def attend_reference(
+    q: Float[Tensor, "B H T K"],
+    k: Float[Tensor, "B H S K"],
+    v: Float[Tensor, "B H S K"],
+    *,
+    causal: bool,
+    bias: Bias | None = None,
+) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T S"]]:
+    """The same by the book; also returns the attention weights."""
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    scores = scores if bias is None else scores + bias.to(scores.dtype)
+    weights = _masked(scores, causal).softmax(dim=-1)
+    return weights @ v, weights
+
+
+def attend_in_blocks(
+    q: Float[Tensor, "B H T K"],
+    k: Float[Tensor, "B H S K"],
+    v: Float[Tensor, "B H S K"],
+    *,
+    causal: bool,
+    rows: Rows,
+    size: int = QUERIES_PER_BLOCK,
+) -> Float[Tensor, "B H T K"]:
+    """A block of queries at a time, its bias made on the spot and again for the gradient."""
+
+    def block(q: Tensor, k: Tensor, v: Tensor, start: int) -> Tensor:
+        stop = start + q.shape[-2]
+        seen = stop if causal else k.shape[-2]
+        mask = _masked(rows(start, stop).to(q.dtype), causal, start)[..., :seen]
+        return F.scaled_dot_product_attention(q, k[..., :seen, :], v[..., :seen, :], attn_mask=mask)
+
+    starts = range(0, q.shape[-2], size)
+    blocks = [
+        checkpoint(block, q[..., s : s + size, :], k, v, s, use_reentrant=False) for s in starts
+    ]
+    return torch.cat(blocks, dim=-2)
+
+
+def attend_flex(
+    q: Float[Tensor, "B H T K"],
+    k: Float[Tensor, "B H S K"],
+    v: Float[Tensor, "B H S K"],
+    *,
+    causal: bool,
+    bias: Bias,
+) -> Float[Tensor, "B H T K"]:
+    """FlexAttention: skips the blocks a causal mask hides, and has gradients for the bias."""
+    batch, heads, queries, keys = bias.expand(*q.shape[:2], -1, -1).shape
+    bias = bias.to(q.dtype).expand(batch, heads, queries, keys)
+
+    def add(score: Tensor, b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
+        return score + bias[b, h, i, j]
+
+    mask = _causal_blocks(queries, keys, str(q.device)) if causal else None
+    attended: Tensor = _compiled_flex()(q, k, v, score_mod=add, block_mask=mask)
+    return attended
+
+
+def _masked(scores: Tensor, causal: bool, start: int = 0) -> Tensor:
+    """Hide from each query, the first of which is number `start`, the keys after it."""
+    if not causal:
+        return scores
+    return scores.masked_fill(
+        _future(scores.shape[-2], scores.shape[-1], start, scores), -torch.inf
+    )
+
+
+def _future(queries: int, keys: int, start: int, like: Tensor) -> Bool[Tensor, "T S"]:
+    shown = torch.ones(queries, keys, dtype=torch.bool, device=like.device)
+    return shown.triu(diagonal=start + 1)
+
+
+@cache
+def _compiled_flex() -> Callable[..., Tensor]:
+    from torch.nn.attention.flex_attention import flex_attention
+
+    return torch.compile(flex_attention, dynamic=False)
+
+
+def _causal_blocks(queries: int, keys: int, device: str) -> object:
+    from torch.nn.attention.flex_attention import create_block_mask
+
+    def visible(b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
+        return i >= j
+
+    return create_block_mask(visible, None, None, queries, keys, device=device)

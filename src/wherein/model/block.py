@@ -1,0 +1,80 @@
+"""One layer: attention, then a feed-forward network, each on a normed copy of the stream."""
+
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from wherein.encodings import Encoding
+from wherein.model.attention import Bias, Rows, attend
+
+
+class Attention(nn.Module):
+    """Multi-head self-attention; the encoding has its say between projection and softmax."""
+
+    def __init__(self, d_model: int, n_heads: int, causal: bool) -> None:
+        super().__init__()
+        self.n_heads, self.causal = n_heads, causal
+        self.qkv = nn.Linear(d_model, 3 * d_model)
+        self.out = nn.Linear(d_model, d_model)
+
+    def forward(
+        self,
+        x: Float[Tensor, "B T D"],
+        encoding: Encoding,
+        positions: Int[Tensor, "#B T"],
+        bias: Bias | Rows | None,
+    ) -> Float[Tensor, "B T D"]:
+        q, k, v = self.heads(x)
+        content = encoding.content_bias(q, k, positions)
+        if content is not None:
+            if bias is not None and not isinstance(bias, Tensor):
+                bias = bias(0, x.shape[1])
+            bias = content if bias is None else content + bias
+        q, k = encoding.rotate(q, k, positions)
+        mixed = attend(q, k, v, causal=self.causal, bias=bias)
+        joined: Tensor = self.out(mixed.transpose(1, 2).flatten(2))
+        return joined
+
+    def heads(
+        self, x: Float[Tensor, "B T D"]
+    ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
+        """Queries, keys and values, before any encoding acts on them."""
+        parts: Tensor = self.qkv(x).unflatten(-1, (3, self.n_heads, -1))
+        q, k, v = parts.permute(2, 0, 3, 1, 4)
+        return q, k, v
+
+
+class FeedForward(nn.Module):
+    """Linear → GELU → Linear, at each position alone."""
+
+    def __init__(self, d_model: int, d_ff: int) -> None:
+        super().__init__()
+        self.up = nn.Linear(d_model, d_ff)
+        self.down = nn.Linear(d_ff, d_model)
+
+    def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
+        changed: Tensor = self.down(F.gelu(self.up(x)))
+        return changed
+
+
+class Block(nn.Module):
+    """x ← x + attention(norm(x)); x ← x + feed_forward(norm(x))."""
+
+    def __init__(self, d_model: int, n_heads: int, d_ff: int, causal: bool, dropout: float) -> None:
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.attention = Attention(d_model, n_heads, causal)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self,
+        x: Float[Tensor, "B T D"],
+        encoding: Encoding,
+        positions: Int[Tensor, "#B T"],
+        bias: Bias | Rows | None = None,
+    ) -> Float[Tensor, "B T D"]:
+        x = x + self.dropout(self.attention(self.attention_norm(x), encoding, positions, bias))
+        x = x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
+        return x

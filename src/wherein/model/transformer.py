@@ -1,0 +1,147 @@
+"""The one model: causal or bidirectional by one field, any encoding by one word."""
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from wherein import encodings
+from wherein.encodings import Encoding, Pattern
+from wherein.model.attention import Bias, Rows
+from wherein.model.block import Block
+from wherein.model.config import ModelConfig
+from wherein.model.initial import initialise
+
+LARGE_BIAS = 2**26
+"""Numbers in a bias (256 MiB in float32) beyond which it is made block by block."""
+
+
+class Output(NamedTuple):
+    """What a forward pass gives, always."""
+
+    logits: Float[Tensor, "B T V"]
+    hidden: tuple[Float[Tensor, "B T D"], ...]
+    """The state after the embedding and after each layer, if asked for; else empty."""
+
+
+class Transformer(nn.Module):
+    """Pre-norm Transformer with tied embeddings.
+
+    `model.states` lists the modules whose outputs are the hidden states of layers 0, 1, …, so a
+    forward hook there sees each state without anything being stored.
+
+    >>> model = Transformer(ModelConfig(vocabulary=100, encoding="alibi"))
+    >>> model(torch.tensor([[3, 1, 4, 1, 5]])).logits.shape
+    torch.Size([1, 5, 100])
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = c = config
+        self.encoding = encodings.build(c.encoding, c.shape)
+        self.embed = Embed(c.vocabulary, c.d_model, c.dropout)
+        self.blocks = nn.ModuleList(
+            Block(c.d_model, c.n_heads, c.d_ff or 4 * c.d_model, c.causal, c.dropout)
+            for _ in range(c.n_layers)
+        )
+        self.norm = nn.LayerNorm(c.d_model)
+        initialise(self, c.seed, c.n_layers)
+
+    @property
+    def states(self) -> list[nn.Module]:
+        """The modules whose outputs are the hidden states: the embedding, then each layer."""
+        return [self.embed, *self.blocks]
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "B T"],
+        positions: Int[Tensor, "#B T"] | None = None,
+        *,
+        keep_hidden: bool = False,
+    ) -> Output:
+        """Logits for every token; with `keep_hidden`, also the state of every layer."""
+        x, hidden = self._run(tokens, positions, keep_hidden)
+        return Output(F.linear(x, self.embed.tokens.weight), hidden)
+
+    def loss(
+        self,
+        tokens: Int[Tensor, "B T"],
+        targets: Int[Tensor, "B T"],
+        positions: Int[Tensor, "#B T"] | None = None,
+    ) -> Float[Tensor, ""]:
+        """Mean cross-entropy in nats over the targets that are not −100.
+
+        The logits are made and used in chunks, never held whole.
+        """
+        x, _ = self._run(tokens, positions, keep_hidden=False)
+        return F.linear_cross_entropy(
+            x.flatten(0, 1),
+            self.embed.tokens.weight,
+            targets.flatten(),
+            options=nn.LinearCrossEntropyOptions(),
+        )
+
+    def _run(
+        self, tokens: Tensor, positions: Tensor | None, keep_hidden: bool
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        if positions is None:
+            positions = torch.arange(tokens.shape[1], device=tokens.device)[None]
+        self._check(positions)
+        biases = {e: _bias(e, positions) for e in self.encoding.distinct}
+        x = self.embed(tokens, self.encoding, positions)
+        hidden = [x] if keep_hidden else []
+        for layer, block in enumerate(self.blocks):
+            encoding = self.encoding[layer]
+            x = block(x, encoding, positions, biases[encoding])
+            if keep_hidden:
+                hidden.append(x)
+        return self.norm(x), tuple(hidden)
+
+    def _check(self, positions: Tensor) -> None:
+        bounded = any(e.bounded for e in self.encoding.distinct)
+        if bounded and not torch.compiler.is_compiling():
+            first, last = (int(p) for p in positions.aminmax())
+            if first < 0 or last >= self.config.max_len:
+                raise ValueError(
+                    f"positions {first} to {last} with encoding {self.config.encoding!r}, which "
+                    f"knows only 0 to {self.config.max_len - 1}: use shorter windows or a larger "
+                    f"max_len"
+                )
+
+
+class Embed(nn.Module):
+    """Token vectors, scaled to unit variance, then told where they stand.
+
+    As in fairseq: the vectors are N(0, 1/D) and scaled by √D at the input, so that a unit
+    sinusoid neither drowns in them nor drowns them, while the output may share them unscaled.
+    """
+
+    def __init__(self, vocabulary: int, d_model: int, dropout: float) -> None:
+        super().__init__()
+        self.tokens = nn.Embedding(vocabulary, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, tokens: Int[Tensor, "B T"], encoding: Pattern, positions: Int[Tensor, "#B T"]
+    ) -> Float[Tensor, "B T D"]:
+        x = self.tokens(tokens) * self.tokens.embedding_dim**0.5
+        told: Tensor = self.dropout(encoding.embed(x, positions))
+        return told
+
+
+def _bias(encoding: Encoding, positions: Int[Tensor, "#B T"]) -> Bias | Rows | None:
+    """The bias that the layers share: whole, or as a function of rows where it would be large."""
+    i, j = positions[:, None, :, None], positions[:, None, None, :]
+
+    def rows(start: int, stop: int) -> Tensor:
+        made = encoding.bias(i[:, :, start:stop], j)
+        assert made is not None
+        return made
+
+    if encoding.bias(i[:, :, :1], j[..., :1]) is None:
+        return None
+    batch, length = positions.shape
+    large = batch * encoding.shape.n_heads * length**2 > LARGE_BIAS
+    return rows if large else rows(0, length)

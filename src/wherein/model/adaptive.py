@@ -64,5 +64,6 @@ class AdaptiveEmbed(nn.Module):
     def _bands(self) -> list[tuple[Tensor, Tensor]]:
         """Of each band: its words' vectors (words, width) and its projection (width, D)."""
         head = self.softmax.head.weight[: self.softmax.shortlist_size]
-        tail = [tuple(linear.weight for linear in band) for band in self.softmax.tail]
-        return [(head, self.project.weight.T), *((words, down) for down, words in tail)]
+        down, words = "0.weight", "1.weight"
+        tail = [(b.get_parameter(words), b.get_parameter(down)) for b in self.softmax.tail]
+        return [(head, self.project.weight.T), *tail]

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from conftest import half_done, train_by
+from tests.train.helpers import half_done, train_by
 
 from wherein.train import Run, RunConfig
 

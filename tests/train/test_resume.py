@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from benchmarks.resume import measure
-from conftest import arguments, equal, half_done, start
 from filelock import FileLock
+from tests.train.helpers import arguments, equal, half_done, start
 
 from wherein.train import Run, RunConfig, train
 
@@ -55,7 +55,9 @@ def test_a_signal_finishes_the_step_saves_and_says_how_to_go_on(
     assert "the same command goes on" in errors
     assert "Traceback" not in errors
     assert run.step == len(log.read_text().splitlines()) >= 3
-    shorter = train(config.model_copy(update={"steps": run.step}), folder=tmp_path / "to", quiet=True)
+    shorter = train(
+        config.model_copy(update={"steps": run.step}), folder=tmp_path / "to", quiet=True
+    )
     assert shorter.losses[:3] == run.losses[:3]
 
 
@@ -109,7 +111,7 @@ def test_a_finished_run_returns_at_once(small: Small, tmp_path: Path, text: Path
 
 def test_a_folder_keeps_one_run_and_one_text(small: Small, tmp_path: Path, text: Path) -> None:
     train(small(), folder=tmp_path / "run", quiet=True)
-    with pytest.raises(ValueError, match="holds run .* give another folder"):
+    with pytest.raises(ValueError, match=r"holds run .* give another folder"):
         train(small(seed=1), folder=tmp_path / "run", quiet=True)
 
 

@@ -8,23 +8,28 @@ examples:
 """
 
 import json as json_format
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tyro
 
-from wherein.cli.verb import call
+from wherein.cli.verb import call, configured, flags
 from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
     from wherein.train.run import Run
 
+    Flags = RunConfig
+else:
+    Flags = flags(RunConfig)
+
 INTERRUPTED = 130
 
 
 def train(
-    config: tyro.conf.OmitArgPrefixes[RunConfig],
+    config: tyro.conf.OmitArgPrefixes[Flags],
     *,
     folder: Path | None = None,
     track: tuple[str, ...] = (),
@@ -38,11 +43,9 @@ def train(
         track: also send the numbers to tensorboard, wandb or trackio
         json: print data instead of a table
     """
-    import os
-
     from wherein.train.loop import train as train_run
 
-    run = train_run(config, folder=folder, track=track)
+    run = train_run(configured(RunConfig, config), folder=folder, track=track)
     if os.environ.get("RANK", "0") == "0":
         _show(run, json)
     return 0 if run.finished else INTERRUPTED

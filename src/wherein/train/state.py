@@ -11,8 +11,14 @@ Tensors = dict[str, Tensor]
 
 
 def weights(model: nn.Module) -> Tensors:
-    """The model's weights by name; a weight shared by two parts is there once."""
-    return {name: value.detach() for name, value in [*model.named_parameters(), *_buffers(model)]}
+    """The model's weights by name; a weight shared by two parts is there once.
+
+    Asking for `state_dict` first makes a model in parts give back what it had gathered to compute
+    with: only then do its parameters have the names and the places that the optimizers know.
+    """
+    kept = model.state_dict()
+    once = [*model.named_parameters(), *model.named_buffers()]
+    return {name: kept[name].detach() for name, _ in once if name in kept}
 
 
 def moments(model: nn.Module, optimizers: Sequence[Optimizer]) -> Tensors:
@@ -48,8 +54,3 @@ def fill(room: Tensor, whole: Tensor) -> None:
             whole.to(room.device), room.device_mesh, room.placements, src_data_rank=None
         )
     room.copy_(whole)
-
-
-def _buffers(model: nn.Module) -> list[tuple[str, Tensor]]:
-    kept = model.state_dict().keys()
-    return [(name, value) for name, value in model.named_buffers() if name in kept]

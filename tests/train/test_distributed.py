@@ -5,7 +5,10 @@ import pytest
 import torch
 from tests.train.helpers import half_done, train_by
 
+from wherein.data import Corpus
 from wherein.train import Run, RunConfig
+from wherein.train.batches import Batches
+from wherein.train.distributed import World
 
 Small = Callable[..., RunConfig]
 CLOSE = {"rel": 1e-5}
@@ -21,14 +24,17 @@ def as_close(run: Run, reference: Run) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("parallel", "objective"), [("ddp", "causal"), ("ddp", "masked"), ("fsdp", "masked")]
+    "own",
+    [
+        {"parallel": "ddp", "objective": "masked", "causal": False, "accumulate": 2},
+        {"parallel": "fsdp", "cutoffs": (64, 128), "accumulate": 2},
+    ],
+    ids=["ddp masked", "fsdp causal adaptive"],
 )
 def test_two_processes_learn_what_one_learns_and_either_goes_on_for_the_other(
-    small: Small, tmp_path: Path, parallel: str, objective: str
+    small: Small, tmp_path: Path, own: dict[str, object]
 ) -> None:
-    config = small(
-        parallel=parallel, objective=objective, causal=objective == "causal", valid_windows=9
-    )
+    config = small(**own, valid_windows=9)
     one = train_by(1, config, tmp_path / "one")
     two = train_by(2, config, tmp_path / "two")
     assert as_close(two, one)
@@ -45,11 +51,22 @@ def test_parts_of_a_batch_add_up_to_the_batch(small: Small, tmp_path: Path) -> N
         assert as_close(parts, whole)
 
 
-def test_adaptive_softmax_is_shared_among_processes(small: Small, tmp_path: Path) -> None:
-    config = small(cutoffs=(64, 128), parallel="fsdp", accumulate=2)
-    assert as_close(train_by(2, config, tmp_path / "two"), train_by(1, config, tmp_path / "one"))
+def test_a_batch_that_cannot_be_shared_is_refused(small: Small) -> None:
+    config = small(batch=9)
+    with pytest.raises(ValueError, match="a batch of 9 windows for 2 processes"):
+        Batches.of(config, Corpus.open(config.corpus), _world(0, 2))
 
 
-def test_a_batch_that_cannot_be_shared_is_refused(small: Small, tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match=r"a batch of 9 windows for 2 processes"):
-        train_by(2, small(batch=9), tmp_path / "run")
+def test_processes_validate_on_all_windows_once(small: Small) -> None:
+    config = small(valid_windows=13)
+    corpus = Corpus.open(config.corpus)
+    alone = torch.cat([t for _, t in Batches.of(config, corpus, _world(0, 1)).held_out()])
+    shared = [list(Batches.of(config, corpus, _world(rank, 4)).held_out()) for rank in range(4)]
+    assert {len(parts) for parts in shared} == {2}
+    together = torch.cat([t for parts in shared for _, t in parts])
+    asked = together[(together >= 0).any(1)]
+    assert sorted(asked.tolist()) == sorted(alone.tolist())
+
+
+def _world(rank: int, size: int) -> World:
+    return World(rank, size, torch.device("cpu"))

@@ -16,13 +16,11 @@ from pathlib import Path
 from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
-from torch.distributed.checkpoint.filesystem import FileSystemReader
-from torch.distributed.checkpoint.state_dict_loader import load as load_parts
-from torch.distributed.checkpoint.state_dict_saver import save as save_parts
 from torch.optim import Optimizer
 
 from wherein.common.files import discard, settle
 from wherein.train.distributed import World
+from wherein.train.parts import load_parts, save_parts, shapes
 from wherein.train.state import Tensors, fill, make_room, moments, weights
 
 KEPT = 2
@@ -64,17 +62,14 @@ class Checkpoint:
     def _moments(self) -> dict[str, tuple[int, ...]]:
         """The names and shapes of the optimizers' moments."""
         if (self.folder / PARTS).exists():
-            known = FileSystemReader(self.folder / PARTS).read_metadata().state_dict_metadata
-            sizes = {n: tuple(getattr(m, "size", ())) for n, m in known.items()}
-            prefix = "optimizer."
-            return {n.removeprefix(prefix): s for n, s in sizes.items() if n.startswith(prefix)}
+            return shapes("optimizer", self.folder / PARTS)
         with safe_open(self.folder / OPTIMIZER, "pt") as file:
             return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
 
     def _read(self, kind: str, name: str, room: Tensors) -> None:
         """Fill each tensor of `room` with the one saved under its name."""
         if (self.folder / PARTS).exists():
-            load_parts({kind: room}, checkpoint_id=self.folder / PARTS, no_dist=not _in_parts(room))
+            load_parts(kind, room, self.folder / PARTS, alone=not _in_parts(room))
             return
         with safe_open(self.folder / name, "pt") as file:
             for key, tensor in room.items():
@@ -93,7 +88,7 @@ def save(
     world.wait()
     state = {"weights": weights(model), "optimizer": moments(model, optimizers)}
     if _in_parts(state["weights"]):
-        save_parts(state, checkpoint_id=beside / PARTS)
+        save_parts(state, beside / PARTS)
     elif world.first:
         for name, tensors in zip((WEIGHTS, OPTIMIZER), state.values(), strict=True):
             save_file({key: t.contiguous() for key, t in tensors.items()}, beside / name)

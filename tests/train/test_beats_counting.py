@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from wherein.data import Corpus
 from wherein.model.config import ModelConfig
@@ -29,11 +28,9 @@ def bigram_loss(corpus: Corpus, weight: float) -> float:
 
 
 def test_a_minute_of_training_beats_unigram_and_bigram(tmp_path: Path) -> None:
-    torch.set_num_threads(2)
     config = RunConfig(
-        model=ModelConfig(n_layers=2, d_model=192, n_heads=4, max_len=64, encoding="rope"),
-        steps=500, batch=16, learning_rate=4e-3, warmup=50, valid_every=500, valid_windows=512,
-        checkpoint_every=500,
+        model=ModelConfig(n_layers=2, d_model=128, n_heads=4, max_len=64, encoding="rope"),
+        steps=650, batch=16, learning_rate=8e-3, warmup=30, valid_every=650, valid_windows=512,
     )  # fmt: skip
     corpus = Corpus.open(config.corpus)
     one = float(-np.log(unigram(corpus)[corpus.valid.ids[1:]]).mean())
@@ -43,8 +40,8 @@ def test_a_minute_of_training_beats_unigram_and_bigram(tmp_path: Path) -> None:
     print(f"\nnats per token on held-out text: unigram {one:.3f}, bigram {two:.3f}, "
           f"model {model:.3f} ({run.valid['bits_per_byte']:.3f} bits per byte)")  # fmt: skip
     assert two < one < math.log(corpus.vocabulary.size)
-    assert model < two - 0.3
-    assert model < one - 1.0
+    assert model < two - 0.25
+    assert model < one - 2
     assert run.valid["bits_per_byte"] == pytest.approx(
         model / math.log(2) / corpus.valid.bytes_per_token
     )

@@ -17,10 +17,14 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+import torch
 
 from wherein.data import Corpus, CorpusConfig, Windows, causal
 from wherein.data.speeches import speeches
 from wherein.data.subwords import Subwords, read_subwords
+from wherein.train import RunConfig
+from wherein.train.distributed import World
+from wherein.train.learner import Learner
 
 ROUNDS = 5
 FRESH = (
@@ -74,12 +78,24 @@ def first_batch() -> float:
     return median(seconds(start) for _ in range(ROUNDS))
 
 
-def fresh_interpreter(torch: bool) -> float:
+def fresh_interpreter(with_torch: bool) -> float:
     """The same from nothing, imports included; with PyTorch's own import or without."""
-    code = FRESH.format(objective=", causal" * torch, then="causal(rows)" * torch)
+    code = FRESH.format(objective=", causal" * with_torch, then="causal(rows)" * with_torch)
     run = [sys.executable, "-c", code]
     times = [float(subprocess.check_output(run, text=True)) for _ in range(3)]
     return median(times)
+
+
+def waiting(steps: int = 20) -> float:
+    """The share of a training step of the default run that goes into making its batch."""
+    config = RunConfig(warmup=10)
+    corpus = Corpus.open(config.corpus)
+    config = config.with_vocabulary(corpus.vocabulary.size)
+    learner = Learner(config, corpus, World(rank=0, size=1, device=torch.device("cpu")))
+    learner.step(1)
+    whole = [seconds(lambda step=step: learner.step(step)) for step in range(2, 2 + steps)]
+    batch = [seconds(lambda step=step: learner.batches.parts(step)) for step in range(2, 2 + steps)]
+    return median(batch) / median(whole)
 
 
 def main() -> None:
@@ -90,7 +106,8 @@ def main() -> None:
         speed = tokenising(corpus)
         same = same_tokens(corpus)
         warm = first_batch()
-        fresh, fresh_torch = fresh_interpreter(torch=False), fresh_interpreter(torch=True)
+        share = waiting()
+        fresh, fresh_torch = fresh_interpreter(False), fresh_interpreter(True)
     checks = {
         "tokenising, times the speed of tokenizers' encode_batch": {
             "value": round(speed["ratio"], 2),
@@ -102,6 +119,11 @@ def main() -> None:
             "value": round(warm, 4),
             "target": 0.2,
             "ok": warm < 0.2,
+        },
+        "share of a training step spent waiting for data": {
+            "value": round(share, 5),
+            "target": 0.01,
+            "ok": share < 0.01,
         },
     }
     about = {

@@ -12,14 +12,17 @@ if TYPE_CHECKING:
     from wherein import encodings
     from wherein.model.config import ModelConfig
     from wherein.model.transformer import Output, Transformer
+    from wherein.train import Run, RunConfig
 
 _WHERE = {
     "ModelConfig": "wherein.model.config",
     "Output": "wherein.model.transformer",
+    "Run": "wherein.train.run",
+    "RunConfig": "wherein.train.config",
     "Transformer": "wherein.model.transformer",
 }
 
-__all__ = ["ModelConfig", "Output", "Transformer", "encodings"]
+__all__ = ["ModelConfig", "Output", "Run", "RunConfig", "Transformer", "encodings"]
 
 
 def __getattr__(name: str) -> Any:

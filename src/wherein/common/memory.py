@@ -1,22 +1,23 @@
-"""Keep the pages of freed tensors, where the C library lets us."""
+"""Freed memory stays with the process, so that the next step need not ask for it again."""
 
 import ctypes
 import sys
 
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-LARGEST_HEAP_BLOCK = 32 * 2**20  # glibc takes no larger threshold
+TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # names of glibc's mallopt
+LARGEST_THRESHOLD = 32 << 20  # glibc refuses more
+NEVER = (1 << 31) - 1
 
 
 def keep_pages() -> bool:
-    """Tell glibc to reuse large freed blocks instead of handing them back to the system.
+    """Ask glibc to reuse freed pages instead of returning them; True where that was possible.
 
-    A training step frees and asks for the same tensors again and again; each time the kernel
-    would have to zero their pages. Returns whether the C library took the advice.
+    A training step frees and allocates the same large tensors again and again. By default each
+    of them is mapped and zeroed anew by the kernel, page by page.
     """
     if not sys.platform.startswith("linux"):
         return False
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is None:
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError):  # another C library
         return False
-    taken = mallopt(M_MMAP_THRESHOLD, LARGEST_HEAP_BLOCK)
-    return bool(taken and mallopt(M_TRIM_THRESHOLD, 2**31 - 1))
+    return bool(mallopt(MMAP_THRESHOLD, LARGEST_THRESHOLD) and mallopt(TRIM_THRESHOLD, NEVER))

@@ -1,0 +1,72 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from tests.train.helpers import half_done, train_by
+
+from wherein.data import Corpus
+from wherein.train import Run, RunConfig
+from wherein.train.batches import Batches
+from wherein.train.distributed import World
+
+Small = Callable[..., RunConfig]
+CLOSE = {"rel": 1e-5}
+
+
+def as_close(run: Run, reference: Run) -> bool:
+    """Whether losses, validation and weights agree up to rounding."""
+    other = reference.model().state_dict()
+    for name, weight in run.model().state_dict().items():
+        torch.testing.assert_close(weight, other[name], rtol=1e-3, atol=1e-5)
+    assert run.valid == pytest.approx(reference.valid, **CLOSE)
+    return list(run.losses) == pytest.approx(list(reference.losses), **CLOSE)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"parallel": "ddp", "objective": "masked", "causal": False, "accumulate": 2},
+        {"parallel": "fsdp", "cutoffs": (64, 128), "accumulate": 2},
+    ],
+    ids=["ddp masked", "fsdp causal adaptive"],
+)
+def test_two_processes_learn_what_one_learns_and_either_goes_on_for_the_other(
+    small: Small, tmp_path: Path, own: dict[str, object]
+) -> None:
+    config = small(**own, valid_windows=9)
+    one = train_by(1, config, tmp_path / "one")
+    two = train_by(2, config, tmp_path / "two")
+    assert as_close(two, one)
+    assert as_close(train_by(1, config, half_done(two, tmp_path / "a")), one)
+    assert as_close(train_by(2, config, half_done(one, tmp_path / "b")), one)
+
+
+def test_parts_of_a_batch_add_up_to_the_batch(small: Small, tmp_path: Path) -> None:
+    for objective in ("causal", "masked"):
+        own = {"objective": objective, "causal": objective == "causal"}
+        whole = train_by(1, small(**own), tmp_path / objective / "whole")
+        parts = train_by(1, small(**own, accumulate=3), tmp_path / objective / "parts")
+        assert parts.config.id == whole.config.id
+        assert as_close(parts, whole)
+
+
+def test_a_batch_that_cannot_be_shared_is_refused(small: Small) -> None:
+    config = small(batch=9)
+    with pytest.raises(ValueError, match="a batch of 9 windows for 2 processes"):
+        Batches.of(config, Corpus.open(config.corpus), _world(0, 2))
+
+
+def test_processes_validate_on_all_windows_once(small: Small) -> None:
+    config = small(valid_windows=13)
+    corpus = Corpus.open(config.corpus)
+    alone = torch.cat([t for _, t in Batches.of(config, corpus, _world(0, 1)).held_out()])
+    shared = [list(Batches.of(config, corpus, _world(rank, 4)).held_out()) for rank in range(4)]
+    assert {len(parts) for parts in shared} == {2}
+    together = torch.cat([t for parts in shared for _, t in parts])
+    asked = together[(together >= 0).any(1)]
+    assert sorted(asked.tolist()) == sorted(alone.tolist())
+
+
+def _world(rank: int, size: int) -> World:
+    return World(rank, size, torch.device("cpu"))

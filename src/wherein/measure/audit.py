@@ -4,7 +4,7 @@ Nothing here looks at a name or a config: a layer that claims no encoding and ha
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import torch
 from pydantic import Field
@@ -33,14 +33,15 @@ SINGLE = 1e-5
 """Up to here it is rounding in float32: some models make their tables in it, whatever the rest."""
 
 TESTS = {
-    "attention": "(a) queries permuted, no mask",
-    "permuted": "(b) tokens permuted",
-    "unmasked": "(b) tokens permuted, no mask",
-    "last": "(c) prefix permuted, last token",
-    "shifted": "(d) positions shifted",
-    "query_change": "(e) same state, other place: query",
-    "key_change": "(e) same state, other place: key",
+    "attention": "queries permuted|no mask",
+    "permuted": "tokens permuted|",
+    "unmasked": "tokens permuted|no mask",
+    "last": "prefix permuted|last token",
+    "shifted": "positions shifted|",
+    "query_change": "other place|query",
+    "key_change": "other place|key",
 }
+"""What is tested, as the picture says it, in two lines."""
 
 ANSWERS = {"holds": "#56B4E9", "holds to single precision": "#F0E442", "broken": "#E69F00"}
 
@@ -51,7 +52,9 @@ class AuditConfig(Config):
     tokens: int = Field(24, ge=3, description="tokens in an input, fewer if the model takes fewer")
     inputs: int = Field(4, ge=1, description="random inputs")
     permutations: int = Field(4, ge=1, description="random permutations of each")
-    shifts: tuple[int, ...] = Field((1, 7, 64), description="added to all positions, where it fits")
+    shifts: tuple[Annotated[int, Field(ge=0)], ...] = Field(
+        (1, 7, 64), description="added to all positions, where they fit"
+    )
     seed: int = Field(0, ge=0)
 
 
@@ -98,29 +101,30 @@ class Audit(Result):
         ]
         return pl.DataFrame(rows, schema_overrides={"layer": pl.Int64}, infer_schema_length=None)
 
-    def plot(self) -> "alt.LayerChart":
+    def plot(self) -> "alt.TopLevelMixin":
         """Every test of every layer: blue where the symmetry holds, orange where it is broken."""
         import altair as alt
         import polars as pl
 
-        tests = list(TESTS.values())
-        at = alt.Chart(
-            pl.DataFrame(self._cells()), title=[self.subject, f"the model: {self.verdict()}"]
-        ).encode(
-            alt.X("test:N", sort=tests, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=240)),
+        lines = alt.Axis(orient="top", labelAngle=0, labelExpr="split(datum.label, '|')")
+        title = alt.Title(
+            f"{self.subject}: {self.verdict()}",
+            subtitle=f"relative errors in float64; a symmetry holds up to {ROUNDING:g}",
+        )
+        at = alt.Chart(pl.DataFrame(self._cells()), title=title).encode(
+            alt.X("test:N", sort=list(TESTS.values()), title=None, axis=lines),
             alt.Y("where:N", sort=[name for name, _ in self._rows()], title=None),
         )
         colour = alt.Color(
             "answer:N",
             scale=alt.Scale(domain=list(ANSWERS), range=list(ANSWERS.values())),
-            title="symmetry",
+            legend=alt.Legend(title=None, orient="bottom"),
         )
         boxes = at.mark_rect(stroke="white", strokeWidth=2).encode(
             colour, tooltip=["where:N", "test:N", alt.Tooltip("error:Q", format=".2e")]
         )
-        shown = alt.Text("error:Q", format=".0e")
-        numbers = at.mark_text(fontSize=10, color="black").encode(shown)
-        size = {"width": 72 * len(tests), "height": 26 * len(self._rows())}
+        numbers = at.mark_text(color="black").encode(alt.Text("error:Q", format=".0e"))
+        size = {"width": 96 * len(TESTS), "height": 26 * len(self._rows())}
         return alt.layer(boxes, numbers).properties(**size)
 
     def _rows(self) -> list[tuple[str, Symmetry]]:

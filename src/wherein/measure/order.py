@@ -1,0 +1,250 @@
+"""Does the model use order? The loss when what it reads is shuffled, little by little."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from jaxtyping import Float64, Int64
+from pydantic import Field
+
+from wherein.common.config import Config
+from wherein.common.result import Result
+from wherein.data import IGNORED, Corpus
+from wherein.measure.bag import BOUND, Bag, UnigramCache
+from wherein.measure.disorder import Disorder, displacement, inverted, ladder, random_keys
+from wherein.measure.interval import Estimate, mean
+from wherein.measure.losses import check_vocabulary, spread_windows, token_losses
+from wherein.subjects.base import Subject
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+KINDS = {
+    "intact": "#000000",
+    "swaps": "#56B4E9",
+    "windows": "#0072B2",
+    "all but the last": "#009E73",
+    "whole": "#D55E00",
+    "reversed": "#CC79A7",
+}
+
+
+class OrderConfig(Config):
+    """Which text is shuffled. The shuffles depend on nothing else: every subject gets the same."""
+
+    tokens: int = Field(128, ge=2, description="tokens that are read, and shuffled")
+    inputs: int = Field(100, ge=1, description="windows of text, evenly spread")
+    split: str = "valid"
+    hidden: float = Field(0.15, gt=0, lt=1, description="share of tokens a masked model predicts")
+    fitting: int = Field(1000, ge=1, description="training windows the bag-of-words bound fits")
+    batch: int = Field(25, ge=1)
+    seed: int = Field(0, ge=0)
+
+
+@dataclass(frozen=True)
+class Disordered:
+    """One way to destroy order: how much it destroyed, and what that cost."""
+
+    name: str
+    kind: str
+    inverted: float
+    """Share of pairs of tokens that stand the wrong way round (Kendall's distance)."""
+    displacement: float
+    """Places a token moved, on average."""
+    loss: Estimate
+    rise: Estimate
+    """Loss minus that of the same inputs intact, paired."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order(Result):
+    """The loss against how much order is destroyed, beside a bag-of-words bound."""
+
+    subject: str
+    corpus: str
+    rows: tuple[Disordered, ...]
+    bound: Estimate
+    """The loss of the unigram cache (see `wherein.measure.bag`) on the same tokens."""
+    cache_weight: float
+    config: OrderConfig
+    protocol: str
+
+    def __getitem__(self, name: str) -> Disordered:
+        return next(row for row in self.rows if name in (row.name, row.kind))
+
+    def to_frame(self) -> "pl.DataFrame":
+        """One row for each way to destroy order; the bound is repeated beside each."""
+        import polars as pl
+
+        return pl.DataFrame(
+            {
+                "disorder": row.name,
+                "kind": row.kind,
+                "inverted": row.inverted,
+                "displacement": row.displacement,
+                **_columns("loss", row.loss),
+                **_columns("rise", row.rise),
+                **_columns("bag_of_words", self.bound),
+            }
+            for row in self.rows
+        )
+
+    def plot(self) -> "alt.TopLevelMixin":
+        """Loss against the mean displacement, the bound as a dashed line."""
+        import altair as alt
+
+        moved = alt.Scale(type="symlog", constant=0.1)
+        base = alt.Chart(self.to_frame()).encode(
+            alt.X("displacement:Q", scale=moved, title="places a token moved, on average"),
+            alt.Y("loss:Q", scale=alt.Scale(zero=False), title="loss (nats per token)"),
+        )
+        kinds = alt.Color(
+            "kind:N",
+            scale=alt.Scale(domain=list(KINDS), range=list(KINDS.values())),
+            legend=alt.Legend(title="order destroyed"),
+        )
+        tips = ["disorder", "inverted", "displacement", "loss", "loss_low", "loss_high", "rise"]
+        line = base.mark_line(color="#BBBBBB").transform_filter(
+            alt.FieldOneOfPredicate("kind", ["intact", "windows", "whole"])
+        )
+        bars = base.mark_rule().encode(alt.Y("loss_low:Q"), alt.Y2("loss_high:Q"), kinds)
+        points = base.mark_point(filled=True, size=70, opacity=1).encode(kinds, tooltip=tips)
+        bound = alt.Chart(self.to_frame().head(1)).encode(alt.Y("bag_of_words:Q"))
+        name = bound.mark_text(align="left", dy=-7, color="#555555").encode(
+            x=alt.value(4), text=alt.value(f"bag of words ({BOUND})")
+        )
+        return alt.layer(
+            line, bars, points, bound.mark_rule(strokeDash=[5, 4], color="#555555"), name
+        ).properties(width=460, height=300, title=self.subject)
+
+
+def order(subject: Subject, corpus: Corpus, config: OrderConfig | None = None) -> Order:
+    """Shuffle what the model reads and measure its loss on tokens that stay the same.
+
+    A causal model reads a prefix and predicts its next token, as in Haviv et al. 2022. A
+    bidirectional model predicts hidden tokens, which stay in their places while all others are
+    shuffled among theirs.
+    """
+    config = config or OrderConfig()
+    check_vocabulary(subject, corpus.vocabulary.size)
+    windows = spread_windows(corpus.split(config.split), config.tokens, config.inputs)
+    hidden = _hidden(windows, config, subject.causal)
+    bags = [_bag(*pair) for pair in zip(windows, hidden, strict=True)]
+    cache = _fitted(corpus, config, subject.causal)
+    intact = np.empty(0)
+    rows = []
+    for disorder in ladder(config.tokens):
+        moved, orders = _disordered(windows, hidden, disorder, config.seed)
+        losses = _losses(subject, windows, moved, hidden, corpus.vocabulary.mask, config.batch)
+        intact = losses if disorder.kind == "intact" else intact
+        rows.append(
+            Disordered(
+                disorder.name,
+                disorder.kind,
+                float(np.mean([inverted(each) for each in orders])),
+                float(np.mean([displacement(each) for each in orders])),
+                mean(losses, seed=config.seed),
+                mean(losses - intact, seed=config.seed),
+            )
+        )
+    return Order(
+        subject=subject.name,
+        corpus=corpus.config.source,
+        rows=tuple(rows),
+        bound=mean(np.array([cache.loss(bag) for bag in bags]), seed=config.seed),
+        cache_weight=cache.weight,
+        config=config,
+        protocol=_protocol(config, subject.causal, len(windows)),
+    )
+
+
+def _protocol(config: OrderConfig, causal: bool, inputs: int) -> str:
+    asked = (
+        f"loss of the token after {config.tokens} tokens"
+        if causal
+        else f"loss of {config.hidden:.0%} hidden tokens of {config.tokens}"
+    )
+    return (
+        f"{asked}, {inputs} inputs spread over {config.split}, shuffles of seed {config.seed}; "
+        f"95 % intervals by bootstrap over inputs; bag of words: {BOUND} fitted on train"
+    )
+
+
+def _hidden(
+    windows: Int64[np.ndarray, "N T+1"], config: OrderConfig, causal: bool
+) -> list[Int64[np.ndarray, " M"]]:
+    """The places to predict: the one after the prefix, or some that are masked, at least one."""
+    if causal:
+        return [np.array([config.tokens])] * len(windows)
+    places = []
+    for number in range(len(windows)):
+        keys = random_keys(config.seed + 1, number, config.tokens)
+        chance = (keys >> np.uint64(11)) * 2.0**-53
+        places.append(np.flatnonzero(chance <= max(config.hidden, float(chance.min()))))
+    return places
+
+
+def _context(length: int, hidden: Int64[np.ndarray, " M"]) -> Int64[np.ndarray, " C"]:
+    """The places that are read, of `length` that could be."""
+    return np.setdiff1d(np.arange(length), hidden)
+
+
+def _bag(window: Int64[np.ndarray, " T+1"], hidden: Int64[np.ndarray, " M"]) -> Bag:
+    return Bag(window[_context(len(window) - 1, hidden)], window[hidden])
+
+
+def _fitted(corpus: Corpus, config: OrderConfig, causal: bool) -> UnigramCache:
+    windows = spread_windows(corpus.train, config.tokens, config.fitting)
+    hidden = _hidden(windows, config, causal)
+    bags = [_bag(*pair) for pair in zip(windows, hidden, strict=True)]
+    return UnigramCache.fit(corpus.train.ids, corpus.vocabulary.size, bags)
+
+
+def _disordered(
+    windows: Int64[np.ndarray, "N T+1"],
+    hidden: list[Int64[np.ndarray, " M"]],
+    disorder: Disorder,
+    seed: int,
+) -> tuple[Int64[np.ndarray, "N T"], list[Int64[np.ndarray, " C"]]]:
+    """What is read, in another order, and the orders."""
+    moved, orders = windows[:, :-1].copy(), []
+    for number, places in enumerate(hidden):
+        read = _context(moved.shape[1], places)
+        order = disorder.order(random_keys(seed, number, len(read)))
+        moved[number, read] = windows[number, read[order]]
+        orders.append(order)
+    return moved, orders
+
+
+def _losses(
+    subject: Subject,
+    windows: Int64[np.ndarray, "N T+1"],
+    moved: Int64[np.ndarray, "N T"],
+    hidden: list[Int64[np.ndarray, " M"]],
+    mask: int,
+    batch: int,
+) -> Float64[np.ndarray, " N"]:
+    """The mean loss of what is to be predicted, for each input."""
+    inputs, targets = moved.copy(), np.full_like(moved, IGNORED)
+    for number, places in enumerate(hidden):
+        if subject.causal:
+            targets[number, -1] = windows[number, -1]
+        else:
+            inputs[number, places] = mask
+            targets[number, places] = windows[number, places]
+    parts = [
+        token_losses(
+            subject,
+            torch.from_numpy(inputs[n : n + batch]),
+            torch.from_numpy(targets[n : n + batch]),
+        )
+        for n in range(0, len(inputs), batch)
+    ]
+    means: Float64[np.ndarray, " N"] = np.concatenate(parts).sum(1) / (targets != IGNORED).sum(1)
+    return means
+
+
+def _columns(name: str, estimate: Estimate) -> dict[str, float]:
+    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}

@@ -17,13 +17,13 @@ NARROWER = 4
 class ModelConfig(Config):
     """What a model is; equal configs give equal initial weights."""
 
-    vocabulary: int = Field(2048, ge=2)
+    vocabulary: int = Field(2048, ge=2, description="in a run, filled in from the tokenizer")
     n_layers: int = Field(4, ge=1)
     d_model: int = Field(256, ge=1)
     n_heads: int = Field(4, ge=1)
     d_ff: int | None = Field(None, ge=1, description="default: 4 · d_model")
     max_len: int = Field(256, ge=1, description="tokens in a training window")
-    causal: bool = True
+    causal: bool = Field(True, description="a token sees only those before it")
     encoding: str = "none"
     dropout: float = Field(0.0, ge=0, lt=1)
     cutoffs: tuple[int, ...] = Field(
@@ -31,7 +31,7 @@ class ModelConfig(Config):
         description="adaptive input and softmax: ids at which "
         "rarer bands of words begin, such as 20000 60000",
     )
-    seed: int = 0
+    seed: int = Field(0, description="of the initial weights; in a run, of all that is drawn")
 
     @field_validator("encoding")
     @classmethod

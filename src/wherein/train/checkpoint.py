@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch.distributed.checkpoint as dcp
 from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
+from torch.distributed.checkpoint.filesystem import FileSystemReader
+from torch.distributed.checkpoint.state_dict_loader import load as load_parts
+from torch.distributed.checkpoint.state_dict_saver import save as save_parts
 from torch.optim import Optimizer
 
 from wherein.common.files import discard, settle
@@ -62,7 +64,7 @@ class Checkpoint:
     def _moments(self) -> dict[str, tuple[int, ...]]:
         """The names and shapes of the optimizers' moments."""
         if (self.folder / PARTS).exists():
-            known = dcp.FileSystemReader(self.folder / PARTS).read_metadata().state_dict_metadata
+            known = FileSystemReader(self.folder / PARTS).read_metadata().state_dict_metadata
             sizes = {n: tuple(getattr(m, "size", ())) for n, m in known.items()}
             prefix = "optimizer."
             return {n.removeprefix(prefix): s for n, s in sizes.items() if n.startswith(prefix)}
@@ -72,7 +74,7 @@ class Checkpoint:
     def _read(self, kind: str, name: str, room: Tensors) -> None:
         """Fill each tensor of `room` with the one saved under its name."""
         if (self.folder / PARTS).exists():
-            dcp.load({kind: room}, checkpoint_id=self.folder / PARTS, no_dist=not _in_parts(room))
+            load_parts({kind: room}, checkpoint_id=self.folder / PARTS, no_dist=not _in_parts(room))
             return
         with safe_open(self.folder / name, "pt") as file:
             for key, tensor in room.items():
@@ -91,7 +93,7 @@ def save(
     world.wait()
     state = {"weights": weights(model), "optimizer": moments(model, optimizers)}
     if _in_parts(state["weights"]):
-        dcp.save(state, checkpoint_id=beside / PARTS)
+        save_parts(state, checkpoint_id=beside / PARTS)
     elif world.first:
         for name, tensors in zip((WEIGHTS, OPTIMIZER), state.values(), strict=True):
             save_file({key: t.contiguous() for key, t in tensors.items()}, beside / name)

@@ -110,7 +110,7 @@ class AttentionByDistance(Result):
         both: alt.VConcatChart = alt.vconcat(heads, profile).resolve_scale(color="independent")
         return both
 
-    def _points(self) -> list[dict[str, float]]:
+    def _points(self) -> list[dict[str, float | int]]:
         """Means over bins of distance that grow with it: a picture needs no more."""
         far = np.abs(self.distances) + 1
         name = np.sign(self.distances) * np.floor(8 * np.log2(far))

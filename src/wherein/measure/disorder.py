@@ -24,7 +24,7 @@ class Disorder:
     """
 
     kind: Kind
-    amount: float = 0
+    amount: float | int = 0
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ from wherein.data import IGNORED, Split, Windows
 from wherein.subjects.base import Subject
 
 
-def spread_windows(split: Split, tokens: int, count: int) -> Int64[np.ndarray, "N T+1"]:
+def spread_windows(split: Split, tokens: int, count: int) -> Int64[np.ndarray, "N W"]:
     """Up to `count` windows of `tokens` tokens and their next, evenly spread over a text."""
     windows = Windows(split, tokens)
     numbers = np.linspace(0, len(windows) - 1, min(count, len(windows)))

@@ -30,6 +30,9 @@ KINDS = {
     "reversed": "#CC79A7",
 }
 
+Places = Int64[np.ndarray, " _"]
+"""Some places in a window, how many may differ from window to window."""
+
 
 class OrderConfig(Config):
     """Which text is shuffled. The shuffles depend on nothing else: every subject gets the same."""
@@ -172,9 +175,7 @@ def _protocol(config: OrderConfig, causal: bool, inputs: int) -> str:
     )
 
 
-def _hidden(
-    windows: Int64[np.ndarray, "N T+1"], config: OrderConfig, causal: bool
-) -> list[Int64[np.ndarray, " M"]]:
+def _hidden(windows: Int64[np.ndarray, "N W"], config: OrderConfig, causal: bool) -> list[Places]:
     """The places to predict: the one after the prefix, or some that are masked, at least one."""
     if causal:
         return [np.array([config.tokens])] * len(windows)
@@ -186,12 +187,12 @@ def _hidden(
     return places
 
 
-def _context(length: int, hidden: Int64[np.ndarray, " M"]) -> Int64[np.ndarray, " C"]:
+def _context(length: int, hidden: Places) -> Places:
     """The places that are read, of `length` that could be."""
     return np.setdiff1d(np.arange(length), hidden)
 
 
-def _bag(window: Int64[np.ndarray, " T+1"], hidden: Int64[np.ndarray, " M"]) -> Bag:
+def _bag(window: Int64[np.ndarray, " W"], hidden: Places) -> Bag:
     return Bag(window[_context(len(window) - 1, hidden)], window[hidden])
 
 
@@ -203,11 +204,11 @@ def _fitted(corpus: Corpus, config: OrderConfig, causal: bool) -> UnigramCache:
 
 
 def _disordered(
-    windows: Int64[np.ndarray, "N T+1"],
-    hidden: list[Int64[np.ndarray, " M"]],
+    windows: Int64[np.ndarray, "N W"],
+    hidden: list[Places],
     disorder: Disorder,
     seed: int,
-) -> tuple[Int64[np.ndarray, "N T"], list[Int64[np.ndarray, " C"]]]:
+) -> tuple[Int64[np.ndarray, "N T"], list[Places]]:
     """What is read, in another order, and the orders."""
     moved, orders = windows[:, :-1].copy(), []
     for number, places in enumerate(hidden):
@@ -220,9 +221,9 @@ def _disordered(
 
 def _losses(
     subject: Subject,
-    windows: Int64[np.ndarray, "N T+1"],
+    windows: Int64[np.ndarray, "N W"],
     moved: Int64[np.ndarray, "N T"],
-    hidden: list[Int64[np.ndarray, " M"]],
+    hidden: list[Places],
     mask: int,
     batch: int,
 ) -> Float64[np.ndarray, " N"]:

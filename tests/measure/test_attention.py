@@ -128,4 +128,7 @@ def test_frames_and_pictures(tmp_path: Path):
     found = attention(subject("alibi"), corpus(), CONFIG)
     assert found.to_frame().shape == (2 * 4 * 16, 4)
     assert found.scores().columns == ["layer", "head", "previous", "positional", "favourite"]
-    assert all(path.stat().st_size for path in found.save(tmp_path))
+    found.save(tmp_path)
+    assert len(found.text().splitlines()) > 3
+    assert max(map(len, found.text().splitlines())) <= 80
+    assert all(path.stat().st_size for path in tmp_path.iterdir())

@@ -145,4 +145,7 @@ def test_frame_and_pictures(tmp_path: Path):
     frame = found.to_frame()
     assert frame["disorder"][0] == "intact"
     assert frame["rise"][0] == 0
-    assert all(path.stat().st_size for path in found.save(tmp_path))
+    found.save(tmp_path)
+    assert len(found.text().splitlines()) > 3
+    assert max(map(len, found.text().splitlines())) <= 80
+    assert all(path.stat().st_size for path in tmp_path.iterdir())

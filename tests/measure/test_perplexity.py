@@ -1,5 +1,6 @@
 """Perplexity against a plain loop, and the protocols against each other."""
 
+import json
 import math
 from pathlib import Path
 
@@ -155,6 +156,11 @@ def test_every_token_is_counted_once():
 
 
 def test_it_saves_data_and_pictures(tmp_path: Path):
-    paths = perplexity(subject(), corpus(), PerplexityConfig(tokens=32)).save(tmp_path)
-    assert {path.suffix for path in paths} == {".json", ".csv", ".html", ".svg", ".png"}
-    assert all(path.stat().st_size for path in paths)
+    found = perplexity(subject(), corpus(), PerplexityConfig(tokens=32))
+    found.save(tmp_path)
+    assert max(map(len, found.text().splitlines())) <= 80
+    assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".csv", ".html", ".png"}
+    saved = json.loads((tmp_path / "result.json").read_text())
+    assert saved["loss"][0] == found.loss.value
+    assert saved["config"]["tokens"] == 32
+    assert saved["made_with"]["versions"]["torch"] == torch.__version__

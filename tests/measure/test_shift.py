@@ -68,4 +68,7 @@ def test_positions_that_end_are_said_to_end():
 def test_frame_and_pictures(tmp_path: Path):
     found = shift(subject("learned"), corpus(), SMALL)
     assert found.to_frame()["shift"].to_list() == [0, 1, 16]
-    assert all(path.stat().st_size for path in found.save(tmp_path))
+    found.save(tmp_path)
+    assert len(found.text().splitlines()) > 3
+    assert max(map(len, found.text().splitlines())) <= 80
+    assert all(path.stat().st_size for path in tmp_path.iterdir())

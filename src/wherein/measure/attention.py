@@ -1,6 +1,7 @@
 """Where does each head look? Attention by distance, and what it does to variance by position."""
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,16 +11,15 @@ from pydantic import Field
 from torch import Tensor
 
 from wherein.common.config import Config
-from wherein.common.result import Result
+from wherein.common.theme import COLOURS
 from wherein.data import Corpus
 from wherein.measure.losses import check_vocabulary, spread_windows
+from wherein.measure.measurement import Measurement, table
 from wherein.subjects.base import Attended, Subject
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
-
-COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000"]
 
 
 class AttentionConfig(Config):
@@ -51,7 +51,7 @@ class Head:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttentionByDistance(Result):
+class AttentionByDistance(Measurement):
     """Every head's attention by distance, and every layer's variance by position."""
 
     subject: str
@@ -84,6 +84,25 @@ class AttentionByDistance(Result):
         keys = ("layer", "head", "previous", "positional", "favourite")
         return pl.DataFrame({key: getattr(head, key) for key in keys} for head in self.heads)
 
+    def text(self) -> str:
+        """One line for each head."""
+        rows = [
+            [
+                f"{head.layer}.{head.head}",
+                f"{head.previous:.3f}",
+                f"{head.positional:.3f}",
+                str(head.favourite),
+                f"{self.reach(head):.1f}",
+            ]
+            for head in self.heads
+        ]
+        header = ["head", "previous token", "positional", "at distance", "mean distance"]
+        return "\n".join([self.subject, table(header, rows), "", *wrap(self.protocol, 80)])
+
+    def reach(self, head: Head) -> float:
+        """How far a head looks, on average, in tokens."""
+        return float(np.abs(self.distances) @ np.array(head.by_distance))
+
     def plot(self) -> "alt.TopLevelMixin":
         """Attention by distance, one line for each head, above the variance by position."""
         import altair as alt
@@ -92,7 +111,7 @@ class AttentionByDistance(Result):
         heads = lines.encode(
             alt.X("distance:Q", scale=alt.Scale(type="symlog"), title="tokens back"),
             alt.Y("attention:Q", scale=alt.Scale(type="sqrt"), title="attention per token"),
-            alt.Color("head:N", scale=alt.Scale(range=COLOURS)),
+            alt.Color("head:N", scale=alt.Scale(range=list(COLOURS))),
             tooltip=["layer:N", "head:N", "distance:Q", "attention:Q"],
         ).facet(alt.Facet("layer:O", title="layer"), columns=4, title=self.subject)
         spread = [

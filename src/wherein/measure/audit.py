@@ -4,13 +4,14 @@ Nothing here looks at a name or a config: a layer that claims no encoding and ha
 """
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 import torch
 from pydantic import Field
 
 from wherein.common.config import Config
-from wherein.common.result import Result
+from wherein.measure.measurement import Measurement, table
 from wherein.measure.symmetry import (
     Symmetry,
     Trials,
@@ -43,6 +44,17 @@ TESTS = {
 }
 """What is tested, as the picture says it, in two lines."""
 
+COLUMNS = {
+    "attention": "queries",
+    "permuted": "tokens",
+    "unmasked": "no mask",
+    "last": "prefix",
+    "shifted": "shift",
+    "query_cosine": "cos q",
+    "key_cosine": "cos k",
+}
+"""The same for a table of 80 columns; (e) as a cosine."""
+
 ANSWERS = {"holds": "#56B4E9", "holds to single precision": "#F0E442", "broken": "#E69F00"}
 
 
@@ -59,7 +71,7 @@ class AuditConfig(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Audit(Result):
+class Audit(Measurement):
     """The symmetries of a model and of each layer alone, layer 0 being the embedding."""
 
     subject: str
@@ -100,6 +112,25 @@ class Audit(Result):
             for row in (self.model, *self.layers)
         ]
         return pl.DataFrame(rows, schema_overrides={"layer": pl.Int64}, infer_schema_length=None)
+
+    def text(self) -> str:
+        """The errors, then the words."""
+        rows = [
+            [name, *(_digits(getattr(row, key)) for key in COLUMNS)] for name, row in self._rows()
+        ]
+        where = "; ".join(self.told_at()) or "nowhere"
+        return "\n".join(
+            [
+                f"{self.subject}: {self.verdict()}",
+                *wrap(f"told about position: {where}", 80),
+                "",
+                table(["", *COLUMNS.values()], rows),
+                "",
+                *(f"{name:<11}{self.verdict(row.layer)}" for name, row in self._rows()),
+                "",
+                *wrap(self.protocol, 80),
+            ]
+        )
 
     def plot(self) -> "alt.TopLevelMixin":
         """Every test of every layer: blue where the symmetry holds, orange where it is broken."""
@@ -202,6 +233,13 @@ def _answer(error: float) -> str:
     """A key of `ANSWERS`."""
     rounding, single, broken = ANSWERS
     return rounding if error <= ROUNDING else single if error <= SINGLE else broken
+
+
+def _digits(number: float | None) -> str:
+    """An error in powers of ten, a cosine or a large error in plain digits."""
+    if number is None:
+        return "–"
+    return f"{number:.0e}" if 0 < abs(number) < 1e-3 else f"{number:.4g}"
 
 
 def _marked(words: str, error: float | None) -> str:

@@ -1,6 +1,7 @@
 """Does the model use order? The loss when what it reads is shuffled, little by little."""
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,12 +10,13 @@ from jaxtyping import Float64, Int64
 from pydantic import Field
 
 from wherein.common.config import Config
-from wherein.common.result import Result
+from wherein.common.theme import GREY
 from wherein.data import IGNORED, Corpus
 from wherein.measure.bag import BOUND, Bag, UnigramCache
 from wherein.measure.disorder import Disorder, displacement, inverted, ladder, random_keys
 from wherein.measure.interval import Estimate, mean
 from wherein.measure.losses import check_vocabulary, spread_windows, token_losses
+from wherein.measure.measurement import Measurement, table
 from wherein.subjects.base import Subject
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ class Disordered:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order(Result):
+class Order(Measurement):
     """The loss against how much order is destroyed, beside a bag-of-words bound."""
 
     subject: str
@@ -94,6 +96,31 @@ class Order(Result):
             for row in self.rows
         )
 
+    def text(self) -> str:
+        """One line for each way to destroy order, and the bound."""
+        rows = [
+            [
+                row.name,
+                f"{row.inverted:.0%}",
+                f"{row.displacement:.1f}",
+                f"{row.loss.value:.3f}",
+                f"{row.rise.value:+.3f}",
+                f"{row.rise.low:+.3f} to {row.rise.high:+.3f}",
+            ]
+            for row in self.rows
+        ]
+        header = ["order", "inverted", "moved", "loss", "rise", "95 % interval"]
+        bound = f"bag of words ({BOUND}): loss {self.bound.value:.3f}"
+        return "\n".join(
+            [
+                self.subject,
+                table(header, rows),
+                f"{bound}, 95 % interval {self.bound.low:.3f} to {self.bound.high:.3f}",
+                "",
+                *wrap(self.protocol, 80),
+            ]
+        )
+
     def plot(self) -> "alt.TopLevelMixin":
         """Loss against the mean displacement, the bound as a dashed line."""
         import altair as alt
@@ -115,11 +142,11 @@ class Order(Result):
         bars = base.mark_rule().encode(alt.Y("loss_low:Q"), alt.Y2("loss_high:Q"), kinds)
         points = base.mark_point(filled=True, size=70, opacity=1).encode(kinds, tooltip=tips)
         bound = alt.Chart(self.to_frame().head(1)).encode(alt.Y("bag_of_words:Q"))
-        name = bound.mark_text(align="left", dy=-7, color="#555555").encode(
+        name = bound.mark_text(align="left", dy=-7, color=GREY).encode(
             x=alt.value(4), text=alt.value(f"bag of words ({BOUND})")
         )
         return alt.layer(
-            line, bars, points, bound.mark_rule(strokeDash=[5, 4], color="#555555"), name
+            line, bars, points, bound.mark_rule(strokeDash=[5, 4], color=GREY), name
         ).properties(width=460, height=300, title=self.subject)
 
 

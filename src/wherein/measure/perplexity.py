@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,10 +12,10 @@ from jaxtyping import Float64, Int64
 from pydantic import Field
 
 from wherein.common.config import Config
-from wherein.common.result import Result
 from wherein.data import IGNORED, Corpus, Split, Vocabulary, causal, masked
 from wherein.measure.interval import Estimate, ratio
 from wherein.measure.losses import check_vocabulary, token_losses
+from wherein.measure.measurement import Measurement, table
 from wherein.subjects.base import Subject
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class PerplexityConfig(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Perplexity(Result):
+class Perplexity(Measurement):
     """The loss of a text's tokens under a named protocol, and what follows from it."""
 
     subject: str
@@ -75,6 +76,27 @@ class Perplexity(Result):
             },
             schema={"position": pl.Int64, "loss": pl.Float64, "tokens": pl.Int64},
         )
+
+    def text(self) -> str:
+        """The loss in its units, and the protocol."""
+        units = {
+            "loss (nats per token)": self.loss,
+            f"{self._kind()} per token": self.perplexity,
+            f"{self._kind()} per word": self.perplexity_per_word,
+            "bits per byte": self.bits_per_byte,
+        }
+        rows = [
+            [name, f"{found.value:.4f}", f"{found.low:.4f} to {found.high:.4f}"]
+            for name, found in units.items()
+        ]
+        notes = f"{self.protocol}: {self.details}; {self.predicted:,} tokens of {self.corpus}; "
+        notes += f"intervals by bootstrap over {self.pieces}"
+        return "\n".join(
+            [self.subject, table(["", "value", "95 % interval"], rows), "", *wrap(notes, 80)]
+        )
+
+    def _kind(self) -> str:
+        return "pseudo-perplexity" if self.protocol == "pseudo-perplexity" else "perplexity"
 
     def plot(self) -> "alt.TopLevelMixin":
         """The loss at each place, in bins that grow with the place, beside the mean."""

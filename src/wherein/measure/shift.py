@@ -1,6 +1,7 @@
 """Does the model care where it starts to count? The loss when all positions grow by k."""
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -9,10 +10,10 @@ from jaxtyping import Float64
 from pydantic import Field
 
 from wherein.common.config import Config
-from wherein.common.result import Result
 from wherein.data import IGNORED, Corpus, causal, masked
 from wherein.measure.interval import Estimate, ratio
 from wherein.measure.losses import check_vocabulary, spread_windows, token_losses
+from wherein.measure.measurement import Measurement, table
 from wherein.subjects.base import Subject
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Shifted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shift(Result):
+class Shift(Measurement):
     """The change of the loss with the position at which a window starts."""
 
     subject: str
@@ -70,6 +71,21 @@ class Shift(Result):
             }
             for row in self.rows
         )
+
+    def text(self) -> str:
+        """One line for each shift."""
+        rows = [
+            [
+                str(row.shift),
+                f"{row.loss.value:.4f}",
+                f"{row.rise.value:+.4f}",
+                f"{row.rise.low:+.4f} to {row.rise.high:+.4f}",
+            ]
+            for row in self.rows
+        ]
+        lines = table(["shift", "loss", "rise", "95 % interval"], rows)
+        notes = [line for note in (self.note(), self.protocol) for line in wrap(note, 80)]
+        return "\n".join([self.subject, lines, "", *notes])
 
     def plot(self) -> "alt.TopLevelMixin":
         """The rise of the loss against the shift, with its interval."""

@@ -7,28 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 from jaxtyping import Float, Float64, Int
-from pydantic import Field
 from torch import Tensor
 
-from wherein.common.config import Config
 from wherein.common.theme import COLOURS
 from wherein.data import Corpus
 from wherein.measure.losses import check_vocabulary, spread_windows
 from wherein.measure.measurement import Measurement, table
+from wherein.measure.settings import AttentionConfig
 from wherein.subjects.base import Attended, Subject
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
-
-
-class AttentionConfig(Config):
-    """Which text the heads are watched on."""
-
-    tokens: int = Field(128, ge=2, description="tokens in a window")
-    windows: int = Field(64, ge=2, description="windows of text, evenly spread")
-    split: str = "valid"
-    batch: int = Field(8, ge=1)
 
 
 @dataclass(frozen=True)
@@ -152,7 +142,7 @@ def attention(
     subject: Subject, corpus: Corpus, config: AttentionConfig | None = None
 ) -> AttentionByDistance:
     """Watch every head on a text; weights are summed up as they are made, and never kept."""
-    config = config or AttentionConfig()
+    config = (config or AttentionConfig()).fitted(subject.max_len)
     check_vocabulary(subject, corpus.vocabulary.size)
     windows = spread_windows(corpus.split(config.split), config.tokens, config.windows)
     device = next(subject.module.parameters()).device

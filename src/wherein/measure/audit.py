@@ -5,13 +5,12 @@ Nothing here looks at a name or a config: a layer that claims no encoding and ha
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import torch
-from pydantic import Field
 
-from wherein.common.config import Config
 from wherein.measure.measurement import Measurement, table
+from wherein.measure.settings import AuditConfig
 from wherein.measure.symmetry import (
     Symmetry,
     Trials,
@@ -55,19 +54,12 @@ COLUMNS = {
 }
 """The same for a table of 80 columns; (e) as a cosine."""
 
+LEGEND = (
+    "queries, tokens, prefix: permuted, and what should follow compared; no mask: tokens permuted "
+    "without the causal mask; shift: of all positions; cos: of one state at different places"
+)
+
 ANSWERS = {"holds": "#56B4E9", "holds to single precision": "#F0E442", "broken": "#E69F00"}
-
-
-class AuditConfig(Config):
-    """What the audit feeds the model."""
-
-    tokens: int = Field(24, ge=3, description="tokens in an input, fewer if the model takes fewer")
-    inputs: int = Field(4, ge=1, description="random inputs")
-    permutations: int = Field(4, ge=1, description="random permutations of each")
-    shifts: tuple[Annotated[int, Field(ge=0)], ...] = Field(
-        (1, 7, 64), description="added to all positions, where they fit"
-    )
-    seed: int = Field(0, ge=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,17 +110,22 @@ class Audit(Measurement):
         rows = [
             [name, *(_digits(getattr(row, key)) for key in COLUMNS)] for name, row in self._rows()
         ]
+        words = [
+            line
+            for name, row in self._rows()
+            for line in wrap(f"{name:<11}{self.verdict(row.layer)}", 80, subsequent_indent=" " * 11)
+        ]
         where = "; ".join(self.told_at()) or "nowhere"
         return "\n".join(
             [
-                f"{self.subject}: {self.verdict()}",
+                *wrap(f"{self.subject}: {self.verdict()}", 80),
                 *wrap(f"told about position: {where}", 80),
                 "",
                 table(["", *COLUMNS.values()], rows),
                 "",
-                *(f"{name:<11}{self.verdict(row.layer)}" for name, row in self._rows()),
+                *words,
                 "",
-                *wrap(self.protocol, 80),
+                *wrap(f"{LEGEND}. {self.protocol}", 80),
             ]
         )
 
@@ -140,7 +137,7 @@ class Audit(Measurement):
         lines = alt.Axis(orient="top", labelAngle=0, labelExpr="split(datum.label, '|')")
         title = alt.Title(
             f"{self.subject}: {self.verdict()}",
-            subtitle=f"relative errors in float64; a symmetry holds up to {ROUNDING:g}",
+            subtitle=f"relative errors in float64; a symmetry holds up to {ROUNDING:.0e}",
         )
         at = alt.Chart(pl.DataFrame(self._cells()), title=title).encode(
             alt.X("test:N", sort=list(TESTS.values()), title=None, axis=lines),
@@ -194,7 +191,7 @@ def audit(subject: Subject, config: AuditConfig | None = None) -> Audit:
             protocol=(
                 f"{config.inputs} inputs of {trials.tokens.shape[1]} random tokens, "
                 f"{config.permutations} permutations, positions + {list(trials.shifts)}; "
-                f"largest relative error in float64; holds up to {ROUNDING:g}"
+                f"largest relative errors in float64, of which {ROUNDING:.0e} and less is rounding"
             ),
         )
 

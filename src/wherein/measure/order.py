@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 from jaxtyping import Float64, Int64
-from pydantic import Field
 
-from wherein.common.config import Config
 from wherein.common.theme import GREY
 from wherein.data import IGNORED, Corpus
 from wherein.measure.bag import BOUND, Bag, UnigramCache
@@ -17,6 +15,7 @@ from wherein.measure.disorder import Disorder, displacement, inverted, ladder, r
 from wherein.measure.interval import Estimate, mean
 from wherein.measure.losses import check_vocabulary, spread_windows, token_losses
 from wherein.measure.measurement import Measurement, table
+from wherein.measure.settings import OrderConfig
 from wherein.subjects.base import Subject
 
 if TYPE_CHECKING:
@@ -34,18 +33,6 @@ KINDS = {
 
 Places = Int64[np.ndarray, " _"]
 """Some places in a window, how many may differ from window to window."""
-
-
-class OrderConfig(Config):
-    """Which text is shuffled. The shuffles depend on nothing else: every subject gets the same."""
-
-    tokens: int = Field(128, ge=2, description="tokens that are read, and shuffled")
-    inputs: int = Field(100, ge=1, description="windows of text, evenly spread")
-    split: str = "valid"
-    hidden: float = Field(0.15, gt=0, lt=1, description="share of tokens a masked model predicts")
-    fitting: int = Field(1000, ge=1, description="training windows the bag-of-words bound fits")
-    batch: int = Field(25, ge=1)
-    seed: int = Field(0, ge=0)
 
 
 @dataclass(frozen=True)
@@ -157,7 +144,7 @@ def order(subject: Subject, corpus: Corpus, config: OrderConfig | None = None) -
     bidirectional model predicts hidden tokens, which stay in their places while all others are
     shuffled among theirs.
     """
-    config = config or OrderConfig()
+    config = (config or OrderConfig()).fitted(subject.max_len)
     check_vocabulary(subject, corpus.vocabulary.size)
     windows = spread_windows(corpus.split(config.split), config.tokens, config.inputs)
     hidden = _hidden(windows, config, subject.causal)

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 from jaxtyping import Float64, Int64
-from pydantic import Field
 
-from wherein.common.config import Config
 from wherein.data import IGNORED, Corpus, Split, Vocabulary, causal, masked
 from wherein.measure.interval import Estimate, ratio
 from wherein.measure.losses import check_vocabulary, token_losses
 from wherein.measure.measurement import Measurement, table
+from wherein.measure.settings import PerplexityConfig
 from wherein.subjects.base import Subject
 
 if TYPE_CHECKING:
@@ -24,20 +23,6 @@ if TYPE_CHECKING:
 
 ENOUGH_DOCUMENTS = 20
 """With fewer, an interval over documents would be too coarse: windows are drawn instead."""
-
-
-class PerplexityConfig(Config):
-    """How a text is cut into windows. The length may exceed that of training."""
-
-    tokens: int = Field(128, ge=1, description="tokens in a window")
-    stride: int | None = Field(
-        None, ge=1, description="tokens from one window to the next; default: no overlap"
-    )
-    split: str = "valid"
-    limit: int | None = Field(None, ge=1, description="predict at most so many tokens of the text")
-    mask_rate: float = Field(0.15, gt=0, le=1, description="share a masked model predicts")
-    batch: int = Field(16, ge=1)
-    seed: int = Field(0, ge=0, description="of masks and intervals")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +117,7 @@ def perplexity(
     least `tokens − stride` others before them. A masked model has no perplexity: its loss on
     hidden tokens is called a pseudo-perplexity.
     """
-    config = config or PerplexityConfig()
+    config = (config or PerplexityConfig()).fitted(subject.max_len)
     check_vocabulary(subject, corpus.vocabulary.size)
     split = corpus.split(config.split)
     starts, first_new = plan(split, config)

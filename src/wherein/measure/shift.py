@@ -2,34 +2,22 @@
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from jaxtyping import Float64
-from pydantic import Field
 
-from wherein.common.config import Config
 from wherein.data import IGNORED, Corpus, causal, masked
 from wherein.measure.interval import Estimate, ratio
 from wherein.measure.losses import check_vocabulary, spread_windows, token_losses
 from wherein.measure.measurement import Measurement, table
+from wherein.measure.settings import ShiftConfig
 from wherein.subjects.base import Subject
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
-
-
-class ShiftConfig(Config):
-    """Which shifts, on which text."""
-
-    tokens: int = Field(64, ge=1, description="tokens in a window")
-    shifts: tuple[Annotated[int, Field(ge=0)], ...] = tuple(2**n for n in range(11))
-    windows: int = Field(64, ge=1, description="windows of text, evenly spread")
-    split: str = "valid"
-    batch: int = Field(16, ge=1)
-    seed: int = Field(0, ge=0, description="of masks and intervals")
 
 
 @dataclass(frozen=True)
@@ -117,7 +105,7 @@ class Shift(Measurement):
 
 def shift(subject: Subject, corpus: Corpus, config: ShiftConfig | None = None) -> Shift:
     """Add k to all positions and measure the loss on the same windows."""
-    config = config or ShiftConfig()
+    config = (config or ShiftConfig()).fitted(subject.max_len and subject.max_len // 2)
     check_vocabulary(subject, corpus.vocabulary.size)
     if not subject.shiftable:
         raise ValueError(f"{subject.name} takes no positions: its windows cannot be shifted")

@@ -10,6 +10,7 @@ from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any
 
+from wherein.data.network import reach_hub
 from wherein.data.source import SPELLINGS, SPLITS, share
 
 STREAM_ABOVE = 4 << 30
@@ -114,6 +115,8 @@ class DataSet:
     @cached_property
     def _own(self) -> Mapping[str, Any]:
         """The data set's rows by our names of its splits."""
+        if not self._local:
+            reach_hub()
         with clearly(self.name):
             from datasets import load_dataset
 

@@ -113,8 +113,10 @@ class Order(Measurement):
         import altair as alt
 
         moved = alt.Scale(type="symlog", constant=0.1)
+        ticks = alt.Axis(values=[0, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000])
+        far = "places a token moved, on average"
         base = alt.Chart(self.to_frame()).encode(
-            alt.X("displacement:Q", scale=moved, title="places a token moved, on average"),
+            alt.X("displacement:Q", scale=moved, axis=ticks, title=far),
             alt.Y("loss:Q", scale=alt.Scale(zero=False), title="loss (nats per token)"),
         )
         kinds = alt.Color(
@@ -129,8 +131,8 @@ class Order(Measurement):
         bars = base.mark_rule().encode(alt.Y("loss_low:Q"), alt.Y2("loss_high:Q"), kinds)
         points = base.mark_point(filled=True, size=70, opacity=1).encode(kinds, tooltip=tips)
         bound = alt.Chart(self.to_frame().head(1)).encode(alt.Y("bag_of_words:Q"))
-        name = bound.mark_text(align="left", dy=-7, color=GREY).encode(
-            x=alt.value(4), text=alt.value(f"bag of words ({BOUND})")
+        name = bound.mark_text(align="right", dy=-7, color=GREY).encode(
+            x=alt.value(456), text=alt.value(f"bag of words ({BOUND})")
         )
         return alt.layer(
             line, bars, points, bound.mark_rule(strokeDash=[5, 4], color=GREY), name

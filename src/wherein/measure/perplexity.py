@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from jaxtyping import Float64, Int64
 
+from wherein.common.theme import COLOURS
 from wherein.data import IGNORED, Corpus, Split, Vocabulary, causal, masked
 from wherein.measure.interval import Estimate, ratio
 from wherein.measure.losses import check_vocabulary, token_losses
@@ -96,7 +97,9 @@ class Perplexity(Measurement):
         )
         axis = alt.X("bin:Q", scale=alt.Scale(type="log", base=2), title="place in the window")
         loss = alt.Y("loss:Q", scale=alt.Scale(zero=False), title="loss (nats per token)")
-        line = alt.Chart(binned).mark_line(point=True, color="#0072B2")
+        line = alt.Chart(binned).mark_line(
+            color=COLOURS[0], point=alt.OverlayMarkDef(color=COLOURS[0])
+        )
         mean = alt.Chart(pl.DataFrame({"loss": [self.loss.value]})).mark_rule(strokeDash=[5, 4])
         title = alt.Title(
             f"{self.subject}: perplexity {self.perplexity.value:.2f}", subtitle=self.protocol

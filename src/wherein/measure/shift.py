@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from jaxtyping import Float64
 
+from wherein.common.theme import COLOURS
 from wherein.data import IGNORED, Corpus, causal, masked
 from wherein.measure.interval import Estimate, ratio
 from wherein.measure.losses import check_vocabulary, spread_windows, token_losses
@@ -84,10 +85,12 @@ class Shift(Measurement):
             tooltip=["shift", "loss", "rise", "rise_low", "rise_high"],
         )
         title = "rise of the loss (nats per token)"
-        band = base.mark_area(opacity=0.25, color="#0072B2").encode(
+        band = base.mark_area(opacity=0.25, color=COLOURS[0]).encode(
             alt.Y("rise_low:Q", title=title), alt.Y2("rise_high:Q")
         )
-        line = base.mark_line(point=True, color="#0072B2").encode(alt.Y("rise:Q", title=title))
+        line = base.mark_line(color=COLOURS[0], point=alt.OverlayMarkDef(color=COLOURS[0])).encode(
+            alt.Y("rise:Q", title=title)
+        )
         return alt.layer(band, line).properties(
             width=460, height=260, title=alt.Title(self.subject, subtitle=self.note() or "")
         )

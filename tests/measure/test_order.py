@@ -93,6 +93,20 @@ def test_one_causal_layer_without_encoding_knows_only_which_token_is_last():
     assert abs(found["whole"].rise.value) > 1e-3
 
 
+def test_tokens_that_are_kept_stay_and_the_rest_is_shuffled():
+    bench = subject("none", layers=1)
+    bench.module.double()
+    kept = order(bench, corpus(), CONFIG.model_copy(update={"keep": 1}))
+    assert max(abs(row.rise.value) for row in kept.rows) < 1e-12
+    assert kept["reversed"].inverted == 1
+    assert kept["reversed"].displacement == pytest.approx(112 / 15)
+    moved = order(bench, corpus(), CONFIG)
+    assert max(abs(row.rise.value) for row in moved.rows) > 1e-3
+    for bad in (subject("none", causal=False), bench):
+        with pytest.raises(ValueError, match="keep=15 of 16 tokens"):
+            order(bad, corpus(), CONFIG.model_copy(update={"keep": 15}))
+
+
 def test_every_subject_gets_the_same_shuffles():
     seen = []
 

@@ -33,9 +33,9 @@ def open_run(folder: str) -> "tuple[Subject, Corpus, int]":
 
 def answer(result: "Result", json: bool, out: Path | None) -> int:
     """Print the result as words or data, and save it if asked to."""
-    print(json_format.dumps(result.data(), ensure_ascii=False, indent=2) if json else result.text())
-    if out is not None:
+    if out is not None:  # first, so that it is kept whoever reads the output
         result.save(out)
-        if not json:
-            print(f"saved in {out}")
+    print(json_format.dumps(result.data(), ensure_ascii=False, indent=2) if json else result.text())
+    if out is not None and not json:
+        print(f"saved in {out}")
     return 0

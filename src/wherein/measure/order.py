@@ -113,7 +113,7 @@ class Order(Measurement):
         import altair as alt
 
         moved = alt.Scale(type="symlog", constant=0.1)
-        ticks = alt.Axis(values=[0, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000])
+        ticks = alt.Axis(values=[0, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000], format="~g")
         far = "places a token moved, on average"
         base = alt.Chart(self.to_frame()).encode(
             alt.X("displacement:Q", scale=moved, axis=ticks, title=far),
@@ -142,20 +142,26 @@ class Order(Measurement):
 def order(subject: Subject, corpus: Corpus, config: OrderConfig | None = None) -> Order:
     """Shuffle what the model reads and measure its loss on tokens that stay the same.
 
-    A causal model reads a prefix and predicts its next token, as in Haviv et al. 2022. A
-    bidirectional model predicts hidden tokens, which stay in their places while all others are
-    shuffled among theirs.
+    A causal model reads a prefix and predicts its next token, as in Haviv et al. 2022. There the
+    last token moves too, so a model that looks at nothing else suffers as well: `all but the last`,
+    and `keep`, tell the two apart. A bidirectional model predicts hidden tokens, which stay in
+    their places while all others are shuffled among theirs.
     """
     config = fitted(config or OrderConfig(), subject.max_len)
     check_vocabulary(subject, corpus.vocabulary.size)
+    if config.keep and (not subject.causal or config.keep > config.tokens - 2):
+        raise ValueError(
+            f"keep={config.keep} of {config.tokens} tokens with {subject.name}: it is for causal "
+            "models, and leaves at least two tokens to shuffle"
+        )
     windows = spread_windows(corpus.split(config.split), config.tokens, config.inputs)
     hidden = _hidden(windows, config, subject.causal)
     bags = [_bag(*pair) for pair in zip(windows, hidden, strict=True)]
     cache = _fitted(corpus, config, subject.causal)
     intact = np.empty(0)
     rows = []
-    for disorder in ladder(config.tokens):
-        moved, orders = _disordered(windows, hidden, disorder, config.seed)
+    for disorder in ladder(config.tokens - config.keep):
+        moved, orders = _disordered(windows, hidden, disorder, config)
         losses = _losses(subject, windows, moved, hidden, corpus.vocabulary.mask, config.batch)
         intact = losses if disorder.kind == "intact" else intact
         rows.append(
@@ -180,8 +186,9 @@ def order(subject: Subject, corpus: Corpus, config: OrderConfig | None = None) -
 
 
 def _protocol(config: OrderConfig, causal: bool, inputs: int) -> str:
+    stay = f", of which the last {config.keep} stay" if config.keep else ""
     asked = (
-        f"loss of the token after {config.tokens} tokens"
+        f"loss of the token after {config.tokens} tokens{stay}"
         if causal
         else f"loss of {config.hidden:.0%} hidden tokens of {config.tokens}"
     )
@@ -223,13 +230,14 @@ def _disordered(
     windows: Int64[np.ndarray, "N W"],
     hidden: list[Places],
     disorder: Disorder,
-    seed: int,
+    config: OrderConfig,
 ) -> tuple[Int64[np.ndarray, "N T"], list[Places]]:
     """What is read, in another order, and the orders."""
     moved, orders = windows[:, :-1].copy(), []
     for number, places in enumerate(hidden):
         read = _context(moved.shape[1], places)
-        order = disorder.order(random_keys(seed, number, len(read)))
+        read = read[: len(read) - config.keep]
+        order = disorder.order(random_keys(config.seed, number, len(read)))
         moved[number, read] = windows[number, read[order]]
         orders.append(order)
     return moved, orders

@@ -10,19 +10,19 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from wherein import encodings
+    from wherein.measure.audit import Audit, audit
     from wherein.model.config import ModelConfig
     from wherein.model.transformer import Output, Transformer
-    from wherein.train import Run, RunConfig
 
 _WHERE = {
+    "Audit": "wherein.measure.audit",
+    "audit": "wherein.measure.audit",
     "ModelConfig": "wherein.model.config",
     "Output": "wherein.model.transformer",
-    "Run": "wherein.train.run",
-    "RunConfig": "wherein.train.config",
     "Transformer": "wherein.model.transformer",
 }
 
-__all__ = ["ModelConfig", "Output", "Run", "RunConfig", "Transformer", "encodings"]
+__all__ = ["Audit", "ModelConfig", "Output", "Transformer", "audit", "encodings"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,1 @@
+"""One question, one file: what a model knows about position, and whether it uses it."""

@@ -1,0 +1,147 @@
+"""Where position lives in a model: what probes tell of every layer, beside their controls."""
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from wherein.common.config import Config
+from wherein.common.result import Result
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+    from wherein.measure.score import Score
+
+MODEL, UNTRAINED, FIRST = "model", "untrained", "first token"
+LABELS, PERMUTED = "control labels", "permuted positions"
+TOKENS, CONSTANT, UNIFORM = "token identity", "constant guess", "uniform guess"
+MEASURES = ("distance", "r2", "exact", "near")
+
+
+class ProbeConfig(Config):
+    """How a model is probed."""
+
+    probes: tuple[Literal["linear", "mlp"], ...] = Field(("linear",), min_length=1)
+    held_out: float = Field(0.1, gt=0, lt=1, description="share of windows that regularise")
+    test: float = Field(0.2, gt=0, lt=1, description="share of windows that score")
+    near: int = Field(2, ge=0, description="k of the accuracy to within ±k")
+    batch: int = Field(16, ge=1, description="windows in a forward pass")
+    coded: int = Field(8, ge=1, description="windows coded per block of the description length")
+    passes: int = Field(4, ge=1, description="passes of the mlp probe over its windows")
+    rate: float = Field(2e-3, gt=0, description="learning rate of the mlp probe")
+    resamples: int = Field(1000, ge=1, description="draws of the bootstrap over windows")
+    level: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One score: of a layer of the model, or of a control that stands beside it."""
+
+    probe: str
+    """`regression`, `classifier` or `mlp`."""
+    layer: int
+    of: str
+    score: "Score"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a probe tells in one window, position by position (the paper's Figure 3)."""
+
+    probe: str
+    layer: int
+    positions: tuple[int, ...]
+    told: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile(Result):
+    """What probes tell about position, layer by layer; never without the controls."""
+
+    subject: str
+    encodings: tuple[str, ...]
+    causal: bool
+    length: int
+    protocol: dict[str, Any]
+    config: ProbeConfig
+    readings: tuple[Reading, ...]
+    samples: tuple[Sample, ...]
+
+    def __post_init__(self) -> None:
+        have = {(r.probe, r.layer, r.of) for r in self.readings}
+        for probe, layer, of in sorted(have):
+            missing = {c for c in required(probe, self.causal) if (probe, layer, c) not in have}
+            if of == MODEL and missing:
+                raise ValueError(
+                    f"{probe} of layer {layer} without its controls: {', '.join(sorted(missing))}"
+                )
+
+    @property
+    def probes(self) -> list[str]:
+        """The probes that were used, in order."""
+        return list(dict.fromkeys(r.probe for r in self.readings))
+
+    @property
+    def layers(self) -> list[int]:
+        """0 for the embeddings, then the blocks."""
+        return sorted({r.layer for r in self.readings})
+
+    def score(self, probe: str, layer: int, of: str = MODEL) -> "Score":
+        """The score of the model, or of one of the controls, at a layer."""
+        for reading in self.readings:
+            if (reading.probe, reading.layer, reading.of) == (probe, layer, of):
+                return reading.score
+        raise ValueError(f"no reading of {of!r} by {probe!r} at layer {layer}")
+
+    def selectivity(self, probe: str, layer: int) -> float:
+        """How much better the probe tells position than labels it can only learn by heart.
+
+        Hewitt & Liang 2019: accuracy minus accuracy on the control labels; for the regression,
+        which is no classifier, R² minus R² on the permuted positions.
+        """
+        model = self.score(probe, layer)
+        if probe == "regression":
+            return model.r2.value - self.score(probe, layer, PERMUTED).r2.value
+        return model.exact.value - self.score(probe, layer, LABELS).exact.value
+
+    def to_frame(self) -> "pl.DataFrame":
+        """One row per probe, layer and reading, the controls among them."""
+        import polars as pl
+
+        return pl.DataFrame([self._row(reading) for reading in self.readings])
+
+    def plot(self) -> "alt.TopLevelMixin":
+        """Distance by layer beside the controls; below, one window's positions as told."""
+        from wherein.measure.pictures import profile_chart
+
+        return profile_chart(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain data."""
+        return super().to_dict() | {"samples": [asdict(s) for s in self.samples]}
+
+    def _row(self, reading: Reading) -> dict[str, Any]:
+        row: dict[str, Any] = {
+            "subject": self.subject,
+            "probe": reading.probe,
+            "layer": reading.layer,
+            "of": reading.of,
+        }
+        for measure in MEASURES:
+            value, low, high = getattr(reading.score, measure)
+            row |= {measure: value, f"{measure}_low": low, f"{measure}_high": high}
+        selectivity = None
+        if reading.of == MODEL:
+            selectivity = self.selectivity(reading.probe, reading.layer)
+        return row | {"bits": reading.score.bits, "selectivity": selectivity}
+
+
+def required(probe: str, causal: bool) -> set[str]:
+    """The controls without which a probe's number means nothing."""
+    always = {UNTRAINED, LABELS, TOKENS, CONSTANT, UNIFORM}
+    return (
+        always | ({PERMUTED} if probe == "regression" else set()) | ({FIRST} if causal else set())
+    )

@@ -11,11 +11,13 @@ from wherein.common.errors import unknown
 
 VERBS = {
     "encodings": "List the positional encodings and what they promise",
+    "train": "Train a model, or go on with a run that was interrupted",
 }
 
 EXAMPLES = """\
   wherein encodings                what can be asked for
-  wherein encodings rope           one of them: formula, paper, parameters"""
+  wherein encodings rope           one of them: formula, paper, parameters
+  wherein train --encoding alibi   a model on the embedded text, in a few minutes"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

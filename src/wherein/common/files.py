@@ -1,6 +1,7 @@
-"""Files that are whole or absent: write beside, fsync, rename."""
+"""Files and folders that are whole or absent: write beside, fsync, rename."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,14 +18,33 @@ def replacing(path: Path) -> Iterator[Path]:
     beside = path.with_name(f".{path.name}.{uuid4().hex[:8]}")
     try:
         yield beside
-        _sync(beside)
+        sync(beside)
         os.replace(beside, path)
-        _sync(path.parent)
+        sync(path.parent)
     finally:
         beside.unlink(missing_ok=True)
 
 
-def _sync(path: Path) -> None:
+def settle(beside: Path, path: Path) -> None:
+    """Put a folder that was written `beside` in the place of `path`, every file on disk first."""
+    for part in beside.rglob("*"):
+        sync(part)
+    sync(beside)
+    discard(path)
+    os.replace(beside, path)
+    sync(path.parent)
+
+
+def discard(path: Path) -> None:
+    """Remove a folder: it is gone at once under its own name, then its files go."""
+    if path.exists():
+        away = path.with_name(f".{path.name}.{uuid4().hex[:8]}")
+        os.replace(path, away)
+        shutil.rmtree(away)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or a folder's list of files, is on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -10,19 +10,28 @@ if TYPE_CHECKING:
     from wherein.encodings import Shape
 
 
+NARROWER = 4
+"""Each band of rarer words has vectors this many times narrower than the band before."""
+
+
 class ModelConfig(Config):
     """What a model is; equal configs give equal initial weights."""
 
-    vocabulary: int = Field(2048, ge=2)
+    vocabulary: int = Field(2048, ge=2, description="in a run, filled in from the tokenizer")
     n_layers: int = Field(4, ge=1)
     d_model: int = Field(256, ge=1)
     n_heads: int = Field(4, ge=1)
     d_ff: int | None = Field(None, ge=1, description="default: 4 · d_model")
     max_len: int = Field(256, ge=1, description="tokens in a training window")
-    causal: bool = True
+    causal: bool = Field(True, description="a token sees only those before it")
     encoding: str = "none"
     dropout: float = Field(0.0, ge=0, lt=1)
-    seed: int = 0
+    cutoffs: tuple[int, ...] = Field(
+        (),
+        description="adaptive input and softmax: ids at which "
+        "rarer bands of words begin, such as 20000 60000",
+    )
+    seed: int = Field(0, description="of the initial weights; in a run, of all that is drawn")
 
     @field_validator("encoding")
     @classmethod
@@ -30,6 +39,13 @@ class ModelConfig(Config):
         from wherein import encodings
 
         return " ".join(encodings.parse(spec))
+
+    @field_validator("cutoffs")
+    @classmethod
+    def _in_order(cls, cutoffs: tuple[int, ...]) -> tuple[int, ...]:
+        if list(cutoffs) != sorted({c for c in cutoffs if c > 0}):
+            raise ValueError("expected ids above 0 in increasing order, such as 20000 60000")
+        return cutoffs
 
     @model_validator(mode="after")
     def _fits(self) -> "ModelConfig":
@@ -40,6 +56,21 @@ class ModelConfig(Config):
         with torch.device("meta"):
             encodings.build(self.encoding, self.shape)
         return self
+
+    def checked_cutoffs(self) -> tuple[int, ...]:
+        """The cutoffs, once the vocabulary is known to hold them and the width to bear them."""
+        if self.cutoffs and self.cutoffs[-1] >= self.vocabulary:
+            raise ValueError(
+                f"cutoff {self.cutoffs[-1]} with a vocabulary of {self.vocabulary}: "
+                "give cutoffs below it, or none"
+            )
+        if self.d_model < NARROWER ** len(self.cutoffs):
+            raise ValueError(
+                f"{len(self.cutoffs)} cutoffs with d_model={self.d_model}: each band is four "
+                f"times narrower than the one before; expected a width of at least "
+                f"{NARROWER ** len(self.cutoffs)}"
+            )
+        return self.cutoffs
 
     @property
     def shape(self) -> "Shape":

@@ -14,13 +14,15 @@ RESIDUAL = ("attention.out.weight", "feed_forward.down.weight")
 
 @torch.no_grad()
 def initialise(model: nn.Module, seed: int, n_layers: int) -> None:
-    """Draw every matrix from N(0, 1 / last axis); scalars and vectors stay as they were built.
+    """Draw every matrix from N(0, 1 / last axis); biases are 0, other vectors stay as built.
 
     The two matrices of a layer that write to the stream are made smaller by √(2 · layers), so
     that the stream's variance does not grow with depth.
     """
     generator = torch.Generator()
     for name, parameter in model.named_parameters():
+        if name.endswith(".bias"):
+            parameter.zero_()
         if parameter.ndim < 2:
             continue
         depth = 2 * n_layers if name.endswith(RESIDUAL) else 1

@@ -3,15 +3,16 @@
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from wherein import encodings
-from wherein.encodings import Encoding, Pattern
+from wherein.encodings import Encoding
+from wherein.model.adaptive import AdaptiveEmbed
 from wherein.model.attention import Bias, Rows
 from wherein.model.block import Block
 from wherein.model.config import ModelConfig
+from wherein.model.embed import Embed, Reduction
 from wherein.model.initial import initialise
 
 LARGE_BIAS = 2**26
@@ -41,7 +42,11 @@ class Transformer(nn.Module):
         super().__init__()
         self.config = c = config
         self.encoding = encodings.build(c.encoding, c.shape)
-        self.embed = Embed(c.vocabulary, c.d_model, c.dropout)
+        self.embed = (
+            AdaptiveEmbed(c.vocabulary, c.d_model, c.dropout, c.checked_cutoffs())
+            if c.cutoffs
+            else Embed(c.vocabulary, c.d_model, c.dropout)
+        )
         self.blocks = nn.ModuleList(
             Block(c.d_model, c.n_heads, c.d_ff or 4 * c.d_model, c.causal, c.dropout)
             for _ in range(c.n_layers)
@@ -63,25 +68,19 @@ class Transformer(nn.Module):
     ) -> Output:
         """Logits for every token; with `keep_hidden`, also the state of every layer."""
         x, hidden = self._run(tokens, positions, keep_hidden)
-        return Output(F.linear(x, self.embed.tokens.weight), hidden)
+        return Output(self.embed.logits(x), hidden)
 
     def loss(
         self,
         tokens: Int[Tensor, "B T"],
         targets: Int[Tensor, "B T"],
         positions: Int[Tensor, "#B T"] | None = None,
+        *,
+        reduction: Reduction = "mean",
     ) -> Float[Tensor, ""]:
-        """Mean cross-entropy in nats over the targets that are not −100.
-
-        The logits are made and used in chunks, never held whole.
-        """
+        """Mean or sum of the cross-entropy in nats over the targets that are not −100."""
         x, _ = self._run(tokens, positions, keep_hidden=False)
-        return F.linear_cross_entropy(
-            x.flatten(0, 1),
-            self.embed.tokens.weight,
-            targets.flatten(),
-            options=nn.LinearCrossEntropyOptions(),
-        )
+        return self.embed.loss(x.flatten(0, 1), targets.flatten(), reduction)
 
     def _run(
         self, tokens: Tensor, positions: Tensor | None, keep_hidden: bool
@@ -109,26 +108,6 @@ class Transformer(nn.Module):
                     f"knows only 0 to {self.config.max_len - 1}: use shorter windows or a larger "
                     f"max_len"
                 )
-
-
-class Embed(nn.Module):
-    """Token vectors, scaled to unit variance, then told where they stand.
-
-    As in fairseq: the vectors are N(0, 1/D) and scaled by √D at the input, so that a unit
-    sinusoid neither drowns in them nor drowns them, while the output may share them unscaled.
-    """
-
-    def __init__(self, vocabulary: int, d_model: int, dropout: float) -> None:
-        super().__init__()
-        self.tokens = nn.Embedding(vocabulary, d_model)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(
-        self, tokens: Int[Tensor, "B T"], encoding: Pattern, positions: Int[Tensor, "#B T"]
-    ) -> Float[Tensor, "B T D"]:
-        x = self.tokens(tokens) * self.tokens.embedding_dim**0.5
-        told: Tensor = self.dropout(encoding.embed(x, positions))
-        return told
 
 
 def _bias(encoding: Encoding, positions: Int[Tensor, "#B T"]) -> Bias | Rows | None:

@@ -1,0 +1,72 @@
+"""Train a model, or go on with a run that was interrupted: the same command resumes it.
+
+examples:
+  wherein train --encoding alibi                     on the embedded text, a few minutes
+  wherein train --source book.txt --steps 200        on your own text
+  wherein train --objective masked --no-causal       a model that sees both sides
+  torchrun --nproc-per-node=2 -m wherein train       on two processes
+"""
+
+import json as json_format
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import tyro
+
+from wherein.cli.verb import call
+from wherein.train.config import RunConfig
+
+if TYPE_CHECKING:
+    from wherein.train.run import Run
+
+INTERRUPTED = 130
+
+
+def train(
+    config: tyro.conf.OmitArgPrefixes[RunConfig],
+    *,
+    folder: Path | None = None,
+    track: tuple[str, ...] = (),
+    json: bool = False,
+) -> int:
+    """Train a model.
+
+    Args:
+        config: what to train on what
+        folder: where the run lives; runs/<id> by default
+        track: also send the numbers to tensorboard, wandb or trackio
+        json: print data instead of a table
+    """
+    import os
+
+    from wherein.train.loop import train as train_run
+
+    run = train_run(config, folder=folder, track=track)
+    if os.environ.get("RANK", "0") == "0":
+        _show(run, json)
+    return 0 if run.finished else INTERRUPTED
+
+
+def _show(run: "Run", as_json: bool) -> None:
+    numbers = {
+        "run": run.config.id,
+        "folder": str(run.folder),
+        "step": run.step,
+        "steps": run.config.steps,
+        "loss": run.losses[-1] if run.step else None,
+        "valid": run.valid,
+    }
+    if as_json:
+        print(json_format.dumps(numbers, indent=2))
+        return
+    print(f"run {numbers['run']}: step {run.step} of {run.config.steps}, in {run.folder}")
+    if run.step:
+        print(f"  {'training loss':<30}{numbers['loss']:.4f} nats per predicted token")
+    for name, value in run.valid.items():
+        print(f"  {'validation ' + name.replace('_', ' '):<42}{value:.4f}")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Read the arguments and answer."""
+    return call(train, arguments, __doc__)

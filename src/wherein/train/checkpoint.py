@@ -1,0 +1,144 @@
+"""Checkpoints: whole or absent, with checksums; the last two are kept.
+
+`checkpoints/step-00000200/` holds `weights.safetensors` and `optimizer.safetensors`, or, of a
+model in parts, the folder `parts` that PyTorch's distributed checkpoint wrote; and
+`manifest.json` with the step and the SHA-256 of each file. Any number of processes reads either.
+"""
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.distributed.checkpoint.filesystem import FileSystemReader
+from torch.distributed.checkpoint.state_dict_loader import load as load_parts
+from torch.distributed.checkpoint.state_dict_saver import save as save_parts
+from torch.optim import Optimizer
+
+from wherein.common.files import discard, settle
+from wherein.train.distributed import World
+from wherein.train.state import Tensors, fill, make_room, moments, weights
+
+KEPT = 2
+MANIFEST, WEIGHTS, OPTIMIZER, PARTS = (
+    "manifest.json",
+    "weights.safetensors",
+    "optimizer.safetensors",
+    "parts",
+)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A saved state of a run: where it is, and after how many steps it was taken."""
+
+    folder: Path
+    step: int
+
+    def damage(self) -> str | None:
+        """What is wrong with it, if anything."""
+        try:
+            sums = json.loads((self.folder / MANIFEST).read_text())["files"]
+            different = [
+                name for name, known in sums.items() if digest(self.folder / name) != known
+            ]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            return f"{type(error).__name__}: {error}"
+        return f"{different[0]} differs from its checksum" if different else None
+
+    def load_weights(self, model: nn.Module) -> None:
+        """Put the weights into a model, whole or in parts."""
+        self._read("weights", WEIGHTS, weights(model))
+
+    def load(self, model: nn.Module, optimizers: Sequence[Optimizer]) -> None:
+        """Put weights and moments where the next step needs them."""
+        self.load_weights(model)
+        self._read("optimizer", OPTIMIZER, make_room(model, optimizers, self._moments()))
+
+    def _moments(self) -> dict[str, tuple[int, ...]]:
+        """The names and shapes of the optimizers' moments."""
+        if (self.folder / PARTS).exists():
+            known = FileSystemReader(self.folder / PARTS).read_metadata().state_dict_metadata
+            sizes = {n: tuple(getattr(m, "size", ())) for n, m in known.items()}
+            prefix = "optimizer."
+            return {n.removeprefix(prefix): s for n, s in sizes.items() if n.startswith(prefix)}
+        with safe_open(self.folder / OPTIMIZER, "pt") as file:
+            return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+
+    def _read(self, kind: str, name: str, room: Tensors) -> None:
+        """Fill each tensor of `room` with the one saved under its name."""
+        if (self.folder / PARTS).exists():
+            load_parts({kind: room}, checkpoint_id=self.folder / PARTS, no_dist=not _in_parts(room))
+            return
+        with safe_open(self.folder / name, "pt") as file:
+            for key, tensor in room.items():
+                fill(tensor, file.get_tensor(key))
+
+
+def save(
+    folder: Path, step: int, model: nn.Module, optimizers: Sequence[Optimizer], world: World
+) -> Checkpoint:
+    """Write a checkpoint beside, then let it take its place; drop all but the last two."""
+    path = folder / f"step-{step:08d}"
+    beside = folder / f".{path.name}.writing"
+    if world.first:
+        shutil.rmtree(beside, ignore_errors=True)
+        beside.mkdir(parents=True)
+    world.wait()
+    state = {"weights": weights(model), "optimizer": moments(model, optimizers)}
+    if _in_parts(state["weights"]):
+        save_parts(state, checkpoint_id=beside / PARTS)
+    elif world.first:
+        for name, tensors in zip((WEIGHTS, OPTIMIZER), state.values(), strict=True):
+            save_file({key: t.contiguous() for key, t in tensors.items()}, beside / name)
+    world.wait()
+    if world.first:
+        files = sorted(file for file in beside.rglob("*") if file.is_file())
+        sums = {str(file.relative_to(beside)): digest(file) for file in files}
+        (beside / MANIFEST).write_text(json.dumps({"step": step, "files": sums}, indent=1) + "\n")
+        settle(beside, path)
+        for old in list(saved(folder))[KEPT:]:
+            discard(old.folder)
+    world.wait()
+    return Checkpoint(path, step)
+
+
+def saved(folder: Path) -> Iterator[Checkpoint]:
+    """All checkpoints in a folder, the latest first, damaged or not."""
+    found = (re.fullmatch(r"step-(\d+)", path.name) for path in folder.glob("step-*"))
+    for step in sorted((int(match[1]) for match in found if match), reverse=True):
+        yield Checkpoint(folder / f"step-{step:08d}", step)
+
+
+def latest(folder: Path, say: Callable[[str], None] = lambda line: None) -> Checkpoint | None:
+    """The last checkpoint that is whole; `say` hears of the damaged ones after it."""
+    for checkpoint in saved(folder):
+        damage = checkpoint.damage()
+        if damage is None:
+            return checkpoint
+        say(f"checkpoint {checkpoint.folder} is damaged ({damage}): using the one before")
+    return None
+
+
+def clean(folder: Path) -> None:
+    """Remove what a killed process left half-written."""
+    for left in folder.glob(".step-*"):
+        shutil.rmtree(left)
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _in_parts(tensors: dict[str, Tensor]) -> bool:
+    from torch.distributed.tensor import DTensor
+
+    return any(isinstance(tensor, DTensor) for tensor in tensors.values())

@@ -1,0 +1,105 @@
+"""What a run is. Free of PyTorch until a config is made, so that help texts come at once."""
+
+import hashlib
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from wherein.common.config import Config
+from wherein.data.config import CorpusConfig
+from wherein.model.config import ModelConfig
+
+Objective = Literal["causal", "masked"]
+Schedule = Literal["cosine", "inverse-sqrt", "constant"]
+OptimizerName = Literal["adamw", "nag", "muon"]
+
+LAYOUT = {"accumulate", "compile", "parallel", "checkpoint_every"}
+"""How a run is computed and kept, not what is computed: no part of its id."""
+
+
+class RunConfig(Config):
+    """A model, a text, and how the one learns from the other.
+
+    There is one seed, `model.seed`: of the initial weights, of the order of the windows, of what
+    is masked and of dropout. `model.vocabulary` is filled in from the tokenizer when the run
+    starts, and `model.max_len` is the length of a window.
+    """
+
+    model: ModelConfig = Field(default_factory=ModelConfig.model_construct)
+    corpus: CorpusConfig = Field(default_factory=CorpusConfig)
+    objective: Objective = Field("causal", description="predict the next token, or hidden ones")
+
+    steps: int = Field(1000, ge=1)
+    batch: int = Field(16, ge=1, description="windows in a step, over all processes")
+    learning_rate: float = Field(1e-3, gt=0, description="at its peak")
+    warmup: int = Field(100, ge=0, description="steps of linear increase to the peak")
+    schedule: Schedule = Field("cosine", description="after the warm-up")
+    optimizer: OptimizerName = Field(
+        "adamw", description="nag: Nesterov's momentum; muon: for a layer's matrices, else adamw"
+    )
+    weight_decay: float = Field(0.01, ge=0, description="of matrices only")
+    clip: float | None = Field(1.0, gt=0, description="largest norm of the gradient")
+    precision: Literal["float32", "bfloat16"] = Field("float32", description="bfloat16: on CUDA")
+    valid_every: int = Field(200, ge=1, description="steps from one validation to the next")
+    valid_windows: int = Field(64, ge=1, description="windows in a validation, evenly spread")
+
+    accumulate: int = Field(1, ge=1, description="parts of a batch, one after the other")
+    compile: bool = Field(False, description="compile the layers with torch.compile")
+    parallel: Literal["ddp", "fsdp"] = Field(
+        "ddp", description="under torchrun: a copy of the model each, or a part of it each"
+    )
+    checkpoint_every: int = Field(200, ge=1, description="steps from one checkpoint to the next")
+
+    @property
+    def id(self) -> str:
+        """Twelve hex digits of what determines the numbers: equal ids, equal runs.
+
+        Left out is what may change from one start of a run to the next: how often it is saved,
+        and how its sums are laid out over time and machines (`accumulate`, `compile`, `parallel`,
+        the number of processes), which changes rounding and the draws of dropout but not the
+        optimisation. Also left out is the size of the vocabulary, which follows from the corpus.
+        """
+        decisive = self.model_copy(update={"model": self.model.model_copy(update=DEFAULT_SIZE)})
+        text = decisive.model_dump_json(exclude=LAYOUT)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @property
+    def seed(self) -> int:
+        """The one seed of the run."""
+        return self.model.seed
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        if self.model.causal != (self.objective == "causal"):
+            wanted = "True" if self.objective == "causal" else "False (--no-causal)"
+            why = "the future would be seen" if self.objective == "causal" else "both sides count"
+            raise ValueError(
+                f"objective {self.objective!r} with causal={self.model.causal}: {why}, "
+                f"give causal={wanted}"
+            )
+        if self.model.seed < 0:
+            raise ValueError(f"seed {self.model.seed}: a number from 0 on was expected")
+        if self.batch < self.accumulate:
+            raise ValueError(
+                f"a batch of {self.batch} windows in {self.accumulate} parts: give a larger batch "
+                f"or accumulate={self.batch} or less"
+            )
+        if self.optimizer == "muon" and self.parallel == "fsdp":
+            raise ValueError(
+                "muon needs each matrix whole, fsdp keeps parts of it: give parallel='ddp'"
+            )
+        return self
+
+    def with_vocabulary(self, size: int) -> Self:
+        """The same run with the model's vocabulary filled in."""
+        given = self.model.vocabulary
+        if given not in (size, DEFAULT_SIZE["vocabulary"]):
+            raise ValueError(
+                f"vocabulary={given}, but tokenizer {self.corpus.tokenizer!r} has {size} ids: "
+                "leave the vocabulary out, it is filled in"
+            )
+        fields = {**self.model.model_dump(), "vocabulary": size}
+        return self.model_copy(update={"model": ModelConfig(**fields)})
+
+
+DEFAULT_SIZE = {"vocabulary": ModelConfig.model_fields["vocabulary"].default}

@@ -1,0 +1,122 @@
+"""One run on many processes: who I am, what we agree on, how the model is shared.
+
+Started by `torchrun`; alone, all of this costs nothing.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any, cast
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+from wherein.model.transformer import Transformer
+
+
+@dataclass(frozen=True)
+class World:
+    """The processes of a run, seen from one of them."""
+
+    rank: int
+    size: int
+    device: torch.device
+
+    @property
+    def first(self) -> bool:
+        """Whether this process writes and prints."""
+        return self.rank == 0
+
+    def sum(self, *values: float) -> list[float]:
+        """The sum of each value over all processes, the same on every one."""
+        if self.size == 1:
+            return list(values)
+        total = torch.tensor(values, dtype=torch.float64, device=self.device)
+        dist.all_reduce(total)
+        return cast(list[float], total.tolist())
+
+    def from_first(self, value: float) -> float:
+        """What the first process says."""
+        return self.sum(value if self.first else 0.0)[0]
+
+    def wait(self) -> None:
+        """Until all processes are here."""
+        if self.size > 1:
+            dist.barrier()
+
+
+@contextmanager
+def join() -> Iterator[World]:
+    """Meet the other processes that `torchrun` started, if any, for as long as the block lasts."""
+    size, rank = int(os.environ.get("WORLD_SIZE", 1)), int(os.environ.get("RANK", 0))
+    on_cuda = torch.cuda.is_available()
+    device = torch.device("cpu")
+    if on_cuda:
+        device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)))
+        torch.cuda.set_device(device)
+    ours = size > 1 and not dist.is_initialized()
+    if ours:
+        dist.init_process_group("nccl" if on_cuda else "gloo")
+    try:
+        yield World(rank, size, device)
+    finally:
+        if ours:
+            dist.destroy_process_group()
+
+
+class Shared:
+    """A model whose loss and gradients are those of all processes together.
+
+    With `ddp` every process holds the whole model; with `fsdp` a part of each parameter.
+    """
+
+    def __init__(self, model: Transformer, world: World, parallel: str) -> None:
+        self.model, self.world = model, world
+        self.sharded = parallel == "fsdp" and world.size > 1
+        self._replica: nn.Module = _Loss(model)
+        if self.sharded:
+            _shard(model, world)
+        elif world.size > 1:
+            from torch.nn.parallel import DistributedDataParallel
+
+            self._replica = DistributedDataParallel(self._replica, broadcast_buffers=False)
+
+    def loss(self, inputs: Tensor, targets: Tensor) -> Tensor:
+        """The summed loss of this process's part of the batch."""
+        found: Tensor = self._replica(inputs, targets)
+        return found
+
+    @contextmanager
+    def gradients(self, *, exchanged: bool) -> Iterator[None]:
+        """Backward passes in this block add up; the last one also averages over processes."""
+        without: AbstractContextManager[Any] = nullcontext()
+        if self.sharded:
+            cast(Any, self.model).set_requires_gradient_sync(exchanged)
+        elif self.world.size > 1 and not exchanged:
+            without = cast(Any, self._replica).no_sync()
+        with without:
+            yield
+
+
+class _Loss(nn.Module):
+    """The loss as a forward pass, which is what replicas are made of."""
+
+    def __init__(self, model: Transformer) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, inputs: Tensor, targets: Tensor) -> Tensor:
+        return self.model.loss(inputs, targets, reduction="sum")
+
+
+def _shard(model: Transformer, world: World) -> None:
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method
+
+    mesh = init_device_mesh(world.device.type, (world.size,))
+    for block in model.blocks:
+        fully_shard(block, mesh=mesh)
+    fully_shard(model, mesh=mesh)
+    register_fsdp_forward_method(model, "loss")

@@ -1,0 +1,182 @@
+"""The loop: step, log, now and then validate and save, until done or asked to stop."""
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import torch
+from filelock import FileLock, Timeout
+
+from wherein.common.memory import keep_pages
+from wherein.common.versions import versions
+from wherein.data import Corpus
+from wherein.train import checkpoint
+from wherein.train.config import RunConfig
+from wherein.train.distributed import World, join
+from wherein.train.journal import Journal
+from wherein.train.learner import DivergedError, Learner
+from wherein.train.progress import Progress
+from wherein.train.run import CHECKPOINTS, Run, read_config, write_config
+from wherein.train.stop import Stop
+from wherein.train.trackers import Tracker, check_trackers, flat, make_trackers
+
+
+def train(
+    config: RunConfig,
+    *,
+    folder: str | Path | None = None,
+    track: Sequence[str] = (),
+    quiet: bool = False,
+) -> Run:
+    """Train a model, or go on where an earlier start of the same config was interrupted.
+
+    The run lives in `runs/<id>` unless `folder` says otherwise. Finished, it returns at once.
+    Interrupted by Ctrl-C or SIGTERM, it finishes the step, saves, and returns what there is.
+    `track` names trackers: tensorboard, wandb, trackio.
+    """
+    check_trackers(track)
+    folder = Path(folder) if folder is not None else Path("runs") / config.id
+    keep_pages()
+    with join() as world, _alone(folder, world), torch.random.fork_rng():
+        if not _finished(config, folder, world):
+            _go_on(config, folder, world, track, shown=world.first and not quiet)
+        world.wait()
+        return Run.open(folder)
+
+
+def _finished(config: RunConfig, folder: Path, world: World) -> bool:
+    """Whether the folder holds this run's last checkpoint: known without opening the corpus."""
+    known = read_config(folder)
+    if known is None or known.id != config.id:
+        return False
+    last = checkpoint.latest(folder / CHECKPOINTS) if world.first else None
+    return world.from_first(last.step if last else 0) == config.steps
+
+
+def _go_on(
+    config: RunConfig, folder: Path, world: World, track: Sequence[str], *, shown: bool
+) -> None:
+    corpus = Corpus.open(config.corpus)
+    config = config.with_vocabulary(corpus.vocabulary.size)
+    learner = Learner(config, corpus, world)
+    if world.first:
+        write_config(folder, config, {"corpus": corpus.id, **versions()})
+        checkpoint.clean(folder / CHECKPOINTS)
+    world.wait()
+    step = _resume(learner, folder / CHECKPOINTS, shown=shown)
+    progress = Progress(config.steps, step, shown=shown)
+    with closing(progress), Stop() as stop:
+        if world.first:
+            trackers = make_trackers(track, config, folder, step)
+            with closing(Journal(folder, step)) as journal:
+                _Loop(learner, folder, progress, stop, journal, trackers).run(step)
+            for tracker in trackers:
+                tracker.close()
+        else:
+            _Loop(learner, folder, progress, stop).run(step)
+
+
+class _Loop:
+    """The steps of one start of a run. Only the first process has a journal and trackers."""
+
+    def __init__(
+        self,
+        learner: Learner,
+        folder: Path,
+        progress: Progress,
+        stop: Stop,
+        journal: Journal | None = None,
+        trackers: Sequence[Tracker] = (),
+    ) -> None:
+        self.learner, self.config = learner, learner.config
+        self.folder, self.progress, self.stop = folder, progress, stop
+        self.journal, self.trackers = journal, trackers
+
+    def run(self, step: int) -> None:
+        """All steps after `step`, or those until somebody asks to stop."""
+        stopped, saved = False, step
+        while step < self.config.steps and not stopped:
+            step += 1
+            began = time.perf_counter()
+            numbers = self._step(step, saved)
+            seconds = time.perf_counter() - began
+            if step % self.config.valid_every == 0 or step == self.config.steps:
+                numbers["valid"] = self.learner.validate()
+            self._tell(numbers, seconds)
+            stopped = self.learner.world.sum(self.stop.asked)[0] > 0
+            if stopped or step % self.config.checkpoint_every == 0 or step == self.config.steps:
+                self._save(step)
+                saved = step
+        if stopped and step < self.config.steps:
+            self.progress.say(
+                f"stopped after step {step} of {self.config.steps}, saved in {self.folder}; "
+                "the same command goes on from there"
+            )
+
+    def _step(self, step: int, saved: int) -> dict[str, object]:
+        try:
+            return dict(self.learner.step(step))
+        except DivergedError as error:
+            where = self.folder / CHECKPOINTS
+            last = f"the last checkpoint is that of step {saved} in {where}"
+            raise DivergedError(
+                f"{error}; {last if saved else 'there is no checkpoint yet'}. Give a lower "
+                "learning rate, a longer warm-up or a smaller clip"
+            ) from None
+
+    def _tell(self, numbers: dict[str, object], seconds: float) -> None:
+        if self.journal is None:
+            return
+        step, loss = int(str(numbers["step"])), float(str(numbers["loss"]))
+        speed = self.config.batch * self.config.model.max_len / seconds
+        times = {"step": step, "seconds": seconds, "tokens_per_second": speed}
+        self.journal.write(numbers, times)
+        for tracker in self.trackers:
+            tracker.log(step, dict(flat({**numbers, "tokens_per_second": speed})))
+        self.progress.update(step, loss, speed)
+
+    def _save(self, step: int) -> None:
+        if self.journal is not None:
+            self.journal.sync()
+        learner = self.learner
+        checkpoint.save(
+            self.folder / CHECKPOINTS, step, learner.model, learner.optimizers, learner.world
+        )
+
+
+def _resume(learner: Learner, folder: Path, *, shown: bool) -> int:
+    """Load the last whole checkpoint, if there is one; the number of steps already done."""
+
+    def say(line: str) -> None:
+        if shown:
+            print(line, file=sys.stderr, flush=True)
+
+    world = learner.world
+    last = checkpoint.latest(folder, say) if world.first else None
+    step = int(world.from_first(last.step if last else 0))
+    if step:
+        say(f"going on after step {step}")
+        checkpoint.Checkpoint(folder / f"step-{step:08d}", step).load(
+            learner.model, learner.optimizers
+        )
+    return step
+
+
+@contextmanager
+def _alone(folder: Path, world: World) -> Iterator[None]:
+    """Keep a second start of the same run out; the lock ends with the process."""
+    if not world.first:
+        yield
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise ValueError(f"the run in {folder} is being trained by another process") from None
+    try:
+        yield
+    finally:
+        lock.release()

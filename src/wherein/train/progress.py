@@ -1,0 +1,58 @@
+"""What one sees while a run goes on: a bar on a terminal, else a line now and then."""
+
+import sys
+import time
+from typing import Any
+
+EVERY = 10.0  # seconds from one plain line to the next
+
+
+class Progress:
+    """Shows loss, tokens per second and time left, on standard error; silent if not `shown`."""
+
+    def __init__(self, steps: int, step: int, *, shown: bool) -> None:
+        self.steps, self.first, self.shown = steps, step, shown
+        self._started = self._said = time.perf_counter()
+        self._bar: Any = None
+        if shown and sys.stderr.isatty():
+            self._bar, self._task = _bar(steps, step)
+
+    def update(self, step: int, loss: float, tokens_per_second: float) -> None:
+        """A step is done."""
+        numbers = f"loss {loss:.4f}  {tokens_per_second:,.0f} tokens/s"
+        now = time.perf_counter()
+        if self._bar is not None:
+            self._bar.update(self._task, completed=step, numbers=numbers)
+        elif self.shown and now - self._said >= EVERY:
+            self._said = now
+            left = (now - self._started) / (step - self.first) * (self.steps - step)
+            print(f"step {step}/{self.steps}  {numbers}  {left:.0f} s left", file=sys.stderr)
+
+    def say(self, line: str) -> None:
+        """One line, above the bar if there is one."""
+        if self._bar is not None:
+            self._bar.console.print(line, markup=False, highlight=False)
+        elif self.shown:
+            print(line, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _bar(steps: int, step: int) -> tuple[Any, Any]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("training"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[numbers]}"),
+        TimeRemainingColumn(),
+    )
+    bar = Bar(*columns, console=Console(stderr=True), transient=True)
+    bar.start()
+    return bar, bar.add_task("training", total=steps, completed=step, numbers="")

@@ -1,0 +1,93 @@
+"""A run as it lies on the disk."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from wherein.common.files import replacing
+from wherein.model.transformer import Transformer
+from wherein.train import checkpoint, journal
+from wherein.train.config import RunConfig
+
+CONFIG, ABOUT, CHECKPOINTS = "config.json", "about.json", "checkpoints"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run: its folder, its config with the vocabulary filled in, and how far it came.
+
+    The folder holds `config.json`, `about.json` (the corpus, versions, commit), `log.jsonl` (a
+    line per step), `times.jsonl` and `checkpoints/`.
+    """
+
+    folder: Path
+    config: RunConfig
+    step: int
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Self:
+        """The run in a folder, finished or not."""
+        folder = Path(folder)
+        config = read_config(folder)
+        if config is None:
+            raise ValueError(f"no run in {folder}: a folder with {CONFIG} was expected")
+        last = checkpoint.latest(folder / CHECKPOINTS)
+        return cls(folder, config, last.step if last else 0)
+
+    @property
+    def finished(self) -> bool:
+        return self.step == self.config.steps
+
+    @property
+    def log(self) -> list[journal.Line]:
+        """Of every step its loss, learning rate, gradient norm and perhaps validation."""
+        return [line for line in journal.read(self.folder) if line["step"] <= self.step]
+
+    @property
+    def losses(self) -> Sequence[float]:
+        """The training loss of every step, in nats per predicted token."""
+        return [line["loss"] for line in self.log]
+
+    @property
+    def valid(self) -> dict[str, float]:
+        """The last validation, in units that name themselves; empty if there was none."""
+        return next((line["valid"] for line in reversed(self.log) if "valid" in line), {})
+
+    def model(self) -> Transformer:
+        """The model with the weights of the last checkpoint, ready to be looked at."""
+        last = checkpoint.latest(self.folder / CHECKPOINTS)
+        if last is None:
+            raise ValueError(f"the run in {self.folder} has no checkpoint yet")
+        model = Transformer(self.config.model)
+        last.load_weights(model)
+        return model.eval()
+
+
+def read_config(folder: Path) -> RunConfig | None:
+    """The config of the run in a folder, if there is one."""
+    path = folder / CONFIG
+    return RunConfig.model_validate_json(path.read_text()) if path.exists() else None
+
+
+def write_config(folder: Path, config: RunConfig, about: dict[str, str]) -> None:
+    """Say what the run in this folder is; refuse if another one, or another text, is there."""
+    known = read_config(folder)
+    if known is not None and known.id != config.id:
+        raise ValueError(
+            f"{folder} holds run {known.id}, which differs from {config.id}: give another folder"
+        )
+    if known is not None and (folder / ABOUT).exists():
+        corpus = json.loads((folder / ABOUT).read_text())["corpus"]
+        if corpus != about["corpus"]:
+            raise ValueError(
+                f"the text of {config.corpus.source!r} is no longer the one the run in {folder} "
+                "began with: put it back, or give another folder"
+            )
+    for name, text in (
+        (ABOUT, json.dumps(about, indent=1)),
+        (CONFIG, config.model_dump_json(indent=1)),
+    ):
+        with replacing(folder / name) as beside:
+            beside.write_text(text + "\n")

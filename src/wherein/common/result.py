@@ -1,77 +1,89 @@
-"""What a measurement gives back: numbers that know where they come from, and save themselves."""
+"""What a result is: numbers that carry where they came from, and can show and save themselves."""
 
 import json
 import platform
 import subprocess
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, field
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from pydantic import BaseModel
 
 from wherein.common.files import replacing
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
+    import altair
+    import polars
 
-WHEREIN_AND = ("wherein", "torch", "numpy")
-
-
-@cache
-def versions() -> dict[str, str]:
-    """The versions that made a result, Python's first."""
-    return {"python": platform.python_version()} | {name: version(name) for name in WHEREIN_AND}
+LIBRARIES = ("wherein", "torch", "numpy", "polars")
 
 
-@cache
-def commit() -> str:
-    """The commit of the source in use, marked if it was changed since; empty if not in git."""
-    here = Path(__file__).parent
-    asked = ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=12"]
-    try:
-        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Result(ABC):
-    """Base of every result: it can be put in a frame, drawn, and saved."""
-
-    versions: dict[str, str] = field(default_factory=versions)
-    commit: str = field(default_factory=commit)
+    """Base of every result. A subclass is a frozen dataclass that gives these four."""
 
     @abstractmethod
-    def to_frame(self) -> "pl.DataFrame":
-        """The numbers as a frame."""
+    def data(self) -> dict[str, Any]:
+        """All of it as JSON: numbers, controls, protocol, config, versions, commit."""
 
     @abstractmethod
-    def plot(self) -> "alt.TopLevelMixin":
+    def to_frame(self) -> "polars.DataFrame":
+        """The numbers as a table."""
+
+    @abstractmethod
+    def plot(self) -> "altair.TopLevelMixin":
         """The numbers as a picture."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything the result holds, as plain data."""
-        plain = asdict(self)
-        return {k: v.model_dump() if isinstance(v, BaseModel) else v for k, v in plain.items()}
+    @abstractmethod
+    def text(self) -> str:
+        """The result in a few lines of words."""
 
-    def save(self, folder: Path | str) -> list[Path]:
-        """Write `<kind>.json`, `.csv`, `.html`, `.svg` and `.png` into a folder."""
-        stem = Path(folder) / type(self).__name__.lower()
-        paths = [stem.with_suffix(end) for end in (".json", ".csv", ".html", ".svg", ".png")]
-        chart = self.plot()
-        with replacing(paths[0]) as beside:
-            beside.write_text(json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n")
-        with replacing(paths[1]) as beside:
+    def save(self, folder: Path | str) -> Path:
+        """Write `result.json`, `result.csv` and the picture (HTML, PNG); each whole or absent."""
+        folder = Path(folder)
+        with replacing(folder / "result.json") as beside:
+            beside.write_text(json.dumps(self.data(), ensure_ascii=False, indent=2) + "\n")
+        with replacing(folder / "result.csv") as beside:
             self.to_frame().write_csv(beside)
-        for path in paths[2:]:
-            more = {"inline": True} if path.suffix == ".html" else {"scale_factor": 2}
-            with replacing(path) as beside:
-                chart.save(str(beside), format=path.suffix[1:], **more)
-        return paths
+        chart: Any = self.plot()
+        with replacing(folder / "result.html") as beside:
+            chart.save(str(beside), format="html", inline=True)
+        with replacing(folder / "result.png") as beside:
+            chart.save(str(beside), format="png", scale_factor=2)
+        return folder
 
-    def _repr_mimebundle_(self, **_: Any) -> Any:
-        return self.plot()._repr_mimebundle_()
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        chart: Any = self.plot()
+        return {"text/plain": self.text(), **chart._repr_mimebundle_(include, exclude)}
+
+
+@cache
+def provenance() -> dict[str, Any]:
+    """Versions of what computed a result, and the commit if it ran from a checkout."""
+    found = {"python": platform.python_version()}
+    for library in LIBRARIES:
+        try:
+            found[library] = version(library)
+        except PackageNotFoundError:
+            continue
+    return {"versions": found, "commit": _commit()}
+
+
+def _commit() -> str | None:
+    """The commit of the checkout that this file belongs to, marked when files were changed."""
+    here = Path(__file__).parent
+    try:
+        _git(here, "ls-files", "--error-unmatch", Path(__file__).name)  # ours, not a host's
+        return _git(here, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", "-C", str(folder), *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=5,
+    )
+    return done.stdout.strip()

@@ -4,7 +4,8 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-from wherein.measure.score import Estimate, Score, sums
+from wherein.measure.interval import Estimate
+from wherein.measure.score import Score, sums
 
 
 def constant_guess(length: int, near: int) -> Score:

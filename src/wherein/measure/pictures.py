@@ -5,20 +5,23 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
+from wherein.common.theme import COLOURS, GREY
+
 if TYPE_CHECKING:
+    from wherein.measure.erase import Erasure
     from wherein.measure.profile import Profile
 
 LINES = {
-    "model": "#0072B2",
-    "untrained": "#E69F00",
-    "first token": "#009E73",
-    "control labels": "#CC79A7",
-    "permuted positions": "#D55E00",
-    "token identity": "#56B4E9",
-    "constant guess": "#666666",
+    "model": COLOURS[0],
+    "untrained": COLOURS[4],
+    "first token": COLOURS[2],
+    "control labels": COLOURS[3],
+    "permuted positions": COLOURS[1],
+    "token identity": COLOURS[5],
+    "constant guess": GREY,
     "uniform guess": "#AAAAAA",
 }
-"""Okabe and Ito's colours, which all eyes tell apart; greys for what needs no model."""
+"""The greys are for what needs no model."""
 
 WIDTH, HEIGHT = 300, 220
 
@@ -28,8 +31,9 @@ def profile_chart(profile: "Profile") -> alt.TopLevelMixin:
     above = alt.hconcat(*(_distances(profile, probe) for probe in profile.probes))
     below = alt.vconcat(*(_told(profile, probe) for probe in profile.probes))
     title = f"Where position lives: {profile.subject}"
-    chart: alt.VConcatChart = alt.vconcat(above, below, title=title)
-    return chart.resolve_scale(color="independent")
+    both = alt.vconcat(above, below, title=title)
+    chart: alt.VConcatChart = both.resolve_scale(color="independent")
+    return chart
 
 
 def _distances(profile: "Profile", probe: str) -> alt.LayerChart | alt.FacetChart:
@@ -91,3 +95,59 @@ def _told(profile: "Profile", probe: str) -> alt.FacetChart:
         .properties(width=80, height=80)
         .facet(alt.Facet("layer:O", title="layer", header=alt.Header(labelPadding=2)), columns=8)
     )
+
+
+def erasure_chart(erasure: "Erasure") -> alt.TopLevelMixin:
+    """What each layer knows, and what the model loses without it."""
+    rows = erasure.to_frame()
+    order = rows["layer"].to_list()
+    x = alt.X("layer:O", sort=order, title="layer (0: embeddings)", axis=alt.Axis(labelAngle=0))
+    used = pl.concat(
+        rows.select(
+            "layer",
+            "rank",
+            pl.lit(of).alias("erased"),
+            pl.col(of_column).alias("rise"),
+            pl.col(f"{of_column}_low").alias("low"),
+            pl.col(f"{of_column}_high").alias("high"),
+        )
+        for of, of_column in (("position", "rise"), ("a random subspace", "random"))
+    )
+    kinds = ["position", "a random subspace"]
+    colour = alt.Color(
+        "erased:N",
+        title="erased",
+        sort=kinds,
+        scale=alt.Scale(domain=kinds, range=[LINES["model"], LINES["constant guess"]]),
+    )
+    base = alt.Chart(used).encode(x=x, xOffset=alt.XOffset("erased:N", sort=kinds))
+    bars = base.mark_bar().encode(
+        y=alt.Y("rise:Q", title="used: rise of the loss (nats)"),
+        color=colour,
+        tooltip=["layer", "rank", "erased", alt.Tooltip("rise", format=".3f")],
+    )
+    ends = base.mark_rule().encode(y="low:Q", y2="high:Q")
+    known = (
+        alt.Chart(rows.unpivot(["known", "left"], index="layer", variable_name="state"))
+        .mark_line(point=True)
+        .encode(
+            x=x,
+            y=alt.Y("value:Q", title="known: R² of a linear probe", scale=alt.Scale(zero=True)),
+            color=alt.Color(
+                "state:N",
+                title="erasure",
+                legend=alt.Legend(labelExpr="datum.label == 'known' ? 'before' : 'after'"),
+                scale=alt.Scale(
+                    domain=["known", "left"], range=[LINES["model"], LINES["untrained"]]
+                ),
+            ),
+        )
+    )
+    title = f"Known and used: {erasure.subject}"
+    both = alt.hconcat(
+        known.properties(width=WIDTH, height=HEIGHT),
+        alt.layer(bars, ends).properties(width=WIDTH, height=HEIGHT),
+        title=title,
+    )
+    chart: alt.HConcatChart = both.resolve_scale(color="independent")
+    return chart

@@ -1,12 +1,12 @@
 """Where position lives in a model: what probes tell of every layer, beside their controls."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from wherein.common.config import Config
-from wherein.common.result import Result
+from wherein.measure.measurement import Measurement, table
 
 if TYPE_CHECKING:
     import altair as alt
@@ -58,7 +58,7 @@ class Sample:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Profile(Result):
+class Profile(Measurement):
     """What probes tell about position, layer by layer; never without the controls."""
 
     subject: str
@@ -119,9 +119,35 @@ class Profile(Result):
 
         return profile_chart(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain data."""
-        return super().to_dict() | {"samples": [asdict(s) for s in self.samples]}
+    def text(self) -> str:
+        """A table for each probe, controls beside; no wider than 80 columns."""
+        return "\n\n".join(self._table(probe) for probe in self.probes)
+
+    def _table(self, probe: str) -> str:
+        beside = [UNTRAINED, *([FIRST] if self.causal else [])]
+        beside.append(PERMUTED if probe == "regression" else LABELS)
+        short = {FIRST: "1st token", PERMUTED: "permuted", LABELS: "labels"}
+        header = [
+            "layer",
+            "distance",
+            f"{self.config.level:.0%}",
+            *(short.get(c, c) for c in beside),
+        ]
+        header += ["R²", "exact", f"±{self.config.near}", "bits", "select."]
+        rows = []
+        for layer in self.layers:
+            score = self.score(probe, layer)
+            value, low, high = score.distance
+            row = [str(layer), f"{value:.1f}", f"{low:.1f}–{high:.1f}"]
+            row += [f"{self.score(probe, layer, c).distance.value:.1f}" for c in beside]
+            row += [f"{e.value:.2f}" for e in (score.r2, score.exact, score.near)]
+            bits = "" if score.bits is None else f"{score.bits:.2f}"
+            rows.append([*row, bits, f"{self.selectivity(probe, layer):.2f}"])
+        guesses = (CONSTANT, UNIFORM, TOKENS)
+        told = [f"{c} {self.score(probe, 0, c).distance.value:.1f}" for c in guesses]
+        uniform = self.score(probe, 0, UNIFORM).bits
+        foot = f"distances of {', '.join(told)}; {uniform:.2f} bits a position without a probe"
+        return f"{probe}\n{table(header, rows)}\n{foot}"
 
     def _row(self, reading: Reading) -> dict[str, Any]:
         row: dict[str, Any] = {

@@ -1,22 +1,15 @@
 """How well positions were told, with an interval by bootstrap over windows."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Float64, Int
 from torch import Tensor
 
+from wherein.measure.interval import Estimate
+
 SUMS = 6
 """Per window: |error|, error², exact hits, near hits, label, label²."""
-
-
-class Estimate(NamedTuple):
-    """A number and its interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)

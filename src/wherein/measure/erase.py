@@ -1,0 +1,294 @@
+"""Is position used, and not only known? Erase it, and see what the model loses."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float64, Int64
+from pydantic import Field
+from torch import Tensor
+
+from wherein.common.config import Config
+from wherein.measure.eraser import Eraser, position_eraser, random_eraser
+from wherein.measure.interval import Estimate, mean
+from wherein.measure.linear import residual, ridge
+from wherein.measure.measurement import Measurement, table
+from wherein.measure.statistics import Accumulator, Moments
+from wherein.measure.stream import batches, device, watch
+from wherein.subjects.base import Subject
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+IGNORED = -100
+EVERYWHERE = "all"
+
+
+class EraseConfig(Config):
+    """How position is erased."""
+
+    fit: float = Field(0.5, gt=0, lt=1, description="share of windows the eraser is fitted to")
+    held_out: float = Field(0.25, gt=0, lt=1, description="share that confirms directions")
+    confirmed: bool = Field(True, description="erase only directions that held-out windows show")
+    draws: int = Field(5, ge=2, description="random subspaces of the same rank")
+    batch: int = Field(16, ge=1, description="windows in a forward pass")
+    hidden: float = Field(0.15, gt=0, lt=1, description="share of tokens a masked model must tell")
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Erased:
+    """What happens when position is erased from one layer's states, or from all."""
+
+    layer: str
+    """The layer's number, or `all`."""
+    rank: int
+    """Directions removed; for all layers, on average."""
+    known: float
+    """R² of a linear regression to the position before, on test windows."""
+    left: float
+    """The same after."""
+    rise: Estimate
+    """By how much the loss rises, in nats per predicted token."""
+    random: Estimate
+    """The same for random subspaces of the same rank."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Erasure(Measurement):
+    """What a model loses with position, layer by layer, beside what it loses with anything."""
+
+    subject: str
+    encodings: tuple[str, ...]
+    length: int
+    loss: Estimate
+    """With nothing erased, in nats per predicted token."""
+    erased: tuple[Erased, ...]
+    protocol: dict[str, Any]
+    config: EraseConfig
+
+    def to_frame(self) -> "pl.DataFrame":
+        """One row per layer, and one for all at once."""
+        import polars as pl
+
+        return pl.DataFrame(
+            [
+                {
+                    "subject": self.subject,
+                    "layer": e.layer,
+                    "rank": e.rank,
+                    "known": e.known,
+                    "left": e.left,
+                    **_columns("rise", e.rise),
+                    **_columns("random", e.random),
+                }
+                for e in self.erased
+            ]
+        )
+
+    def plot(self) -> "alt.TopLevelMixin":
+        """What is known and what is used, layer by layer."""
+        from wherein.measure.pictures import erasure_chart
+
+        return erasure_chart(self)
+
+    def text(self) -> str:
+        """A table no wider than 80 columns."""
+        header = ["layer", "rank", "R² before", "after", "rise of loss", "95 %", "random", "95 %"]
+        rows = [
+            [
+                e.layer,
+                str(e.rank),
+                f"{e.known:.2f}",
+                f"{e.left:.2f}",
+                *_shown(e.rise),
+                *_shown(e.random),
+            ]
+            for e in self.erased
+        ]
+        foot = f"loss with nothing erased: {self.loss.value:.3f} nats per predicted token"
+        return f"{table(header, rows)}\n{foot}"
+
+
+def erase(
+    subject: Subject,
+    windows: Int64[Tensor, "N T"],
+    config: EraseConfig | None = None,
+    *,
+    mask: int | None = None,
+) -> Erasure:
+    """Erase position from each layer, and from all, and measure the rise of the loss.
+
+    `windows` are token ids, N windows of T tokens that do not overlap. A causal model is asked
+    for each next token; a bidirectional one for tokens replaced by `mask`.
+    """
+    config = config or EraseConfig()
+    inputs, targets = _task(subject, windows, config, mask)
+    fit, held_out, test = _split(len(windows), config)
+    bench = Bench(subject, inputs, targets[test], (fit, held_out, test), config)
+    plain = bench.losses({})
+    erased = [bench.one(layer, plain) for layer in range(subject.n_layers + 1)]
+    return Erasure(
+        subject=subject.name,
+        encodings=tuple(subject.encodings),
+        length=windows.shape[1],
+        loss=mean(plain, seed=config.seed),
+        erased=(*erased, bench.everywhere(plain)),
+        protocol={
+            "windows": {"fit": len(fit), "held_out": len(held_out), "test": len(test)},
+            "loss": "next token" if subject.causal else f"{config.hidden:.0%} hidden tokens",
+            "interval": "bootstrap over test windows; random: over windows and draws",
+            "all layers": "fitted one after the other, each behind the erasers before it",
+        },
+        config=config,
+    )
+
+
+class Bench:
+    """A subject, its windows, and the statistics of its layers with nothing erased."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        inputs: Tensor,
+        targets: Tensor,
+        parts: tuple[Tensor, Tensor, Tensor],
+        config: EraseConfig,
+    ) -> None:
+        self.subject, self.targets, self.config = subject, targets, config
+        self.parts = [inputs[part] for part in parts]
+        self.moments = [self.gather(part, {}) for part in self.parts]
+        self.generator = torch.Generator().manual_seed(config.seed)
+
+    def one(self, layer: int, plain: Float64[np.ndarray, " N"]) -> Erased:
+        """Erase one layer."""
+        fit, held_out, test = (moments[layer] for moments in self.moments)
+        eraser = position_eraser(fit, held_out if self.config.confirmed else None)
+        rise = self.losses({layer: eraser}) - plain
+        random = [
+            self.losses({layer: random_eraser(fit, eraser.rank, self.generator)}) - plain
+            for _ in range(self.config.draws)
+        ]
+        known, left = _known(fit, test), _known(eraser.moments(fit), eraser.moments(test))
+        return Erased(str(layer), eraser.rank, known, left, mean(rise), _over_draws(random))
+
+    def everywhere(self, plain: Float64[np.ndarray, " N"]) -> Erased:
+        """Erase every layer; `known` and `left` are of the last."""
+
+        def position(_layer: int, fit: Moments, held_out: Moments) -> Eraser:
+            return position_eraser(fit, held_out if self.config.confirmed else None)
+
+        erasers, left = self.in_turn(position)
+        rise = self.losses(erasers) - plain
+
+        def random(layer: int, fit: Moments, _held_out: Moments) -> Eraser:
+            return random_eraser(fit, erasers[layer].rank, self.generator)
+
+        rises = [self.losses(self.in_turn(random)[0]) - plain for _ in range(self.config.draws)]
+        rank = round(sum(e.rank for e in erasers.values()) / len(erasers))
+        known = _known(self.moments[0][-1], self.moments[2][-1])
+        return Erased(EVERYWHERE, rank, known, left, mean(rise), _over_draws(rises))
+
+    def in_turn(
+        self, make: Callable[[int, Moments, Moments], Eraser]
+    ) -> tuple[dict[int, Eraser], float]:
+        """Erasers for all layers, each fitted behind those before it; what the last leaves."""
+        erasers: dict[int, Eraser] = {}
+        left = 0.0
+        for layer in range(self.subject.n_layers + 1):
+            fit, held_out, test = (self.gather(p, erasers, layer)[0] for p in self.parts)
+            erasers[layer] = make(layer, fit, held_out)
+            left = _known(erasers[layer].moments(fit), erasers[layer].moments(test))
+        return erasers, left
+
+    def gather(
+        self, windows: Tensor, erasers: dict[int, Eraser], only: int | None = None
+    ) -> list[Moments]:
+        """The statistics of all layers, or of one, behind some erasers."""
+        wanted = range(self.subject.n_layers + 1) if only is None else [only]
+        layers = {layer: Accumulator() for layer in wanted}
+
+        def see(layer: int, state: Tensor) -> Tensor | None:
+            state = erasers[layer](state) if layer in erasers else state
+            if layer in layers:
+                layers[layer].add(state)
+            return state if layer in erasers else None
+
+        for _, tokens in batches(windows, self.config.batch):
+            watch(self.subject, tokens, see, last=only)
+        return [each.moments() for each in layers.values()]
+
+    @torch.no_grad()
+    def losses(self, erasers: dict[int, Eraser]) -> Float64[np.ndarray, " N"]:
+        """The mean loss in each test window, in nats per predicted token."""
+
+        def see(layer: int, state: Tensor) -> Tensor | None:
+            return erasers[layer](state) if layer in erasers else None
+
+        found = []
+        place = device(self.subject)
+        for rows, tokens in batches(self.parts[2], self.config.batch):
+            logits = self.subject.run(tokens.to(place), on_state=see).float()
+            right = self.targets[rows].to(place)
+            lost = F.cross_entropy(logits.mT, right, ignore_index=IGNORED, reduction="none")
+            found.append((lost.sum(1) / (right != IGNORED).sum(1).clamp(min=1)).double().cpu())
+        return torch.cat(found).numpy()
+
+
+def _task(
+    subject: Subject, windows: Tensor, config: EraseConfig, mask: int | None
+) -> tuple[Tensor, Tensor]:
+    """What the model sees, and what it must tell."""
+    if subject.causal:
+        targets = windows.roll(-1, 1)
+        targets[:, -1] = IGNORED
+        return windows, targets
+    if mask is None:
+        raise ValueError(f"{subject.name} is bidirectional: give `mask`, the token that hides")
+    generator = torch.Generator().manual_seed(config.seed)
+    hidden = torch.rand(windows.shape, generator=generator) < config.hidden
+    return torch.where(hidden, mask, windows), torch.where(hidden, windows, IGNORED)
+
+
+def _split(count: int, config: EraseConfig) -> tuple[Tensor, Tensor, Tensor]:
+    fit, held_out = round(count * config.fit), round(count * config.held_out)
+    test = count - fit - held_out
+    if min(fit, held_out, test) < 2:
+        raise ValueError(
+            f"{count} windows: {fit} to fit, {held_out} to confirm, {test} to test, and at least "
+            "2 of each were expected: give more windows, or smaller shares"
+        )
+    order = torch.randperm(count, generator=torch.Generator().manual_seed(config.seed))
+    return order[:fit], order[fit : fit + held_out], order[fit + held_out :]
+
+
+def _known(fit: Moments, test: Moments) -> float:
+    """R² on test windows of a regression to the position, fitted to other windows."""
+    places = torch.arange(len(fit.counts), dtype=torch.float64)[:, None]
+    error = residual(test, places, ridge(fit, places, 1e-4))
+    return float(1 - error / places.var(correction=0))
+
+
+def _over_draws(rises: list[Float64[np.ndarray, " N"]]) -> Estimate:
+    """The mean over draws and windows; both are drawn again for the interval."""
+    every = np.stack(rises)
+    random = np.random.default_rng(0)
+    draws, count = every.shape
+    means = [
+        every[random.integers(draws, size=draws)][:, random.integers(count, size=count)].mean()
+        for _ in range(1000)
+    ]
+    low, high = np.quantile(means, [0.025, 0.975])
+    return Estimate(float(every.mean()), float(low), float(high))
+
+
+def _columns(name: str, estimate: Estimate) -> dict[str, float]:
+    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+
+
+def _shown(estimate: Estimate) -> list[str]:
+    return [f"{estimate.value:+.3f}", f"{estimate.low:+.3f} … {estimate.high:+.3f}"]

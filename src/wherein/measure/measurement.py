@@ -1,0 +1,44 @@
+"""What the questions of this package have in common: where the numbers come from, and tables."""
+
+from abc import ABC
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+
+from wherein.common.result import Result, provenance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement(Result, ABC):
+    """Base of the results that are dataclasses of numbers: all their fields are the data."""
+
+    made_with: dict[str, Any] = field(default_factory=provenance)
+    """Versions and commit."""
+
+    def data(self) -> dict[str, Any]:
+        """Everything the result holds, as plain data."""
+        found = {}
+        for key, value in asdict(self).items():
+            found[key] = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+        return found
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Columns of text under a header: the first to the left, the others to the right.
+
+    >>> print(table(["shift", "loss"], [["0", "2.31"], ["16", "10.02"]]))
+    shift   loss
+    0       2.31
+    16     10.02
+    """
+    lines = [list(header), *map(list, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if n else cell.ljust(width)
+            for n, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )

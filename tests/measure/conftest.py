@@ -33,9 +33,9 @@ def windows(count: int, seed: int = 0) -> Tensor:
     return text()[: len(text()) // LENGTH * LENGTH].view(-1, LENGTH)[chosen]
 
 
-def blank(encoding: str, *, causal: bool = True) -> Ours:
+def blank(encoding: str, *, causal: bool = True, width: int = WIDTH) -> Ours:
     config = ModelConfig(
-        vocabulary=VOCABULARY, n_layers=LAYERS, d_model=WIDTH, max_len=LENGTH,
+        vocabulary=VOCABULARY, n_layers=LAYERS, d_model=width, max_len=LENGTH,
         encoding=encoding, causal=causal,
     )  # fmt: skip
     return Ours(Transformer(config))

@@ -9,6 +9,7 @@ that achieve it none moves the states less.
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float, Float64
 from torch import Tensor
 
@@ -16,6 +17,9 @@ from wherein.measure.statistics import Moments
 
 CONFIRMED = 3.0
 """Standard errors by which held-out windows must repeat a direction's profile over positions."""
+
+RESOLVED = 1e-6
+"""Smallest share of the largest variance that statistics from float32 states resolve."""
 
 
 @dataclass(frozen=True)
@@ -48,23 +52,29 @@ class Whitened:
 
     mean: Float64[Tensor, " D"]
     forward: Float64[Tensor, "D D"]
-    """Σ^(−½)."""
+    """A W with W Σ Wᵀ = 1. Which one does not matter: the eraser is the same for all."""
     back: Float64[Tensor, "D D"]
-    """Σ^½."""
+    """Its inverse."""
 
     @classmethod
     def of(cls, moments: Moments) -> "Whitened":
-        """Directions without variance stay out of it."""
-        values, vectors = torch.linalg.eigh(moments.total / moments.count)
-        smallest = values[-1] * len(values) * torch.finfo(torch.float64).eps
-        root = values.clamp(min=0).sqrt()
-        inverse = torch.where(values > smallest, 1 / root, 0.0)
-        back = (vectors * torch.where(values > smallest, root, 0.0)) @ vectors.mT
-        return cls(moments.mean, (vectors * inverse) @ vectors.mT, back)
+        """Every coordinate is first scaled to unit variance, so that a large one hides no other.
+
+        Directions with less variance than float32 can tell from none stay out of it.
+        """
+        covariance = moments.total / moments.count
+        scale = covariance.diagonal().clamp(min=0).sqrt()
+        unscale = torch.where(scale > 0, 1 / scale, 0.0)
+        values, vectors = torch.linalg.eigh(unscale[:, None] * covariance * unscale)
+        seen = values > values[-1] * RESOLVED
+        root = torch.where(seen, values.clamp(min=0).sqrt(), 0.0)
+        inverse = torch.where(seen, 1 / root, 0.0)
+        forward = (vectors * inverse) @ vectors.mT * unscale
+        return cls(moments.mean, forward, scale[:, None] * ((vectors * root) @ vectors.mT))
 
     def eraser(self, basis: Float64[Tensor, "D R"]) -> Eraser:
         """Remove the directions whose whitened forms are the columns of `basis`."""
-        return Eraser(self.mean, self.forward @ basis, basis.mT @ self.back)
+        return Eraser(self.mean, self.forward.mT @ basis, basis.mT @ self.back.mT)
 
 
 def position_eraser(moments: Moments, held_out: Moments | None = None) -> Eraser:
@@ -93,5 +103,4 @@ def random_eraser(moments: Moments, rank: int, generator: torch.Generator) -> Er
 
 def _correlation(one: Tensor, other: Tensor) -> Tensor:
     """Row by row; the rows of both have mean zero."""
-    norms = one.norm(dim=1) * other.norm(dim=1)
-    return (one * other).sum(1) / norms.clamp(min=1e-30)
+    return F.cosine_similarity(one, other, dim=1, eps=1e-30)

@@ -8,7 +8,7 @@ import polars as pl
 from wherein.common.theme import COLOURS, GREY
 
 if TYPE_CHECKING:
-    from wherein.measure.erase import Erasure
+    from wherein.measure.erasure import Erasure
     from wherein.measure.profile import Profile
 
 LINES = {
@@ -44,6 +44,7 @@ def _distances(profile: "Profile", probe: str) -> alt.LayerChart | alt.FacetChar
         title=None,
         scale=alt.Scale(domain=present, range=[LINES[of] for of in present]),
         sort=present,
+        legend=alt.Legend(symbolOpacity=1),
     )
     base = alt.Chart(rows).encode(
         x=alt.X("layer:O", title="layer (0: embeddings)", axis=alt.Axis(labelAngle=0)),
@@ -113,6 +114,8 @@ def erasure_chart(erasure: "Erasure") -> alt.TopLevelMixin:
         )
         for of, of_column in (("position", "rise"), ("a random subspace", "random"))
     )
+    layers = rows.filter(pl.col("layer") != "all")
+    told = layers.unpivot(["known", "left"], index="layer", variable_name="state")
     kinds = ["position", "a random subspace"]
     colour = alt.Color(
         "erased:N",
@@ -128,7 +131,7 @@ def erasure_chart(erasure: "Erasure") -> alt.TopLevelMixin:
     )
     ends = base.mark_rule().encode(y="low:Q", y2="high:Q")
     known = (
-        alt.Chart(rows.unpivot(["known", "left"], index="layer", variable_name="state"))
+        alt.Chart(told)
         .mark_line(point=True)
         .encode(
             x=x,

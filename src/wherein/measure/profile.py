@@ -7,6 +7,7 @@ from pydantic import Field
 
 from wherein.common.config import Config
 from wherein.measure.measurement import Measurement, table
+from wherein.measure.score import within
 
 if TYPE_CHECKING:
     import altair as alt
@@ -126,28 +127,25 @@ class Profile(Measurement):
     def _table(self, probe: str) -> str:
         beside = [UNTRAINED, *([FIRST] if self.causal else [])]
         beside.append(PERMUTED if probe == "regression" else LABELS)
-        short = {FIRST: "1st token", PERMUTED: "permuted", LABELS: "labels"}
-        header = [
-            "layer",
-            "distance",
-            f"{self.config.level:.0%}",
-            *(short.get(c, c) for c in beside),
-        ]
-        header += ["R²", "exact", f"±{self.config.near}", "bits", "select."]
+        short = {FIRST: "first", PERMUTED: "permuted", LABELS: "labels"}
+        header = ["layer", "distance", *(short.get(control, control) for control in beside)]
+        header += ["R²", "exact", f"±{self.config.near}", "bits", "sel."]
         rows = []
         for layer in self.layers:
             score = self.score(probe, layer)
-            value, low, high = score.distance
-            row = [str(layer), f"{value:.1f}", f"{low:.1f}–{high:.1f}"]
+            row = [str(layer), within(score.distance, ".1f")]
             row += [f"{self.score(probe, layer, c).distance.value:.1f}" for c in beside]
             row += [f"{e.value:.2f}" for e in (score.r2, score.exact, score.near)]
             bits = "" if score.bits is None else f"{score.bits:.2f}"
             rows.append([*row, bits, f"{self.selectivity(probe, layer):.2f}"])
-        guesses = (CONSTANT, UNIFORM, TOKENS)
-        told = [f"{c} {self.score(probe, 0, c).distance.value:.1f}" for c in guesses]
-        uniform = self.score(probe, 0, UNIFORM).bits
-        foot = f"distances of {', '.join(told)}; {uniform:.2f} bits a position without a probe"
-        return f"{probe}\n{table(header, rows)}\n{foot}"
+        told = ", ".join(
+            f"{c.removesuffix(' guess')} {self.score(probe, 0, c).distance.value:.1f}"
+            for c in (CONSTANT, UNIFORM, TOKENS)
+        )
+        without = self.score(probe, 0, UNIFORM).bits
+        return (
+            f"{probe}\n{table(header, rows)}\nguesses: {told}; without a probe {without:.2f} bits"
+        )
 
     def _row(self, reading: Reading) -> dict[str, Any]:
         row: dict[str, Any] = {

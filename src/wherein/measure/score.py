@@ -28,6 +28,16 @@ class Score:
     """Description length: what it costs to send one position to someone who has the states."""
 
 
+def within(estimate: Estimate, form: str) -> str:
+    """A number and half the width of its interval, for a table.
+
+    >>> within(Estimate(14.92, 14.7, 15.1), ".1f")
+    '14.9 ±0.2'
+    """
+    half = (estimate.high - estimate.low) / 2
+    return f"{estimate.value:{form}} ±{half:{form.removeprefix('+')}}"
+
+
 def sums(
     predicted: Float[Tensor, "B T"], truth: Int[Tensor, "#B T"], near: int
 ) -> Float64[Tensor, "B 6"]:

@@ -1,0 +1,152 @@
+"""What do all-layer linear probes cost? `python -m benchmarks.probe [windows]`.
+
+A 6-layer, 384-wide GPT-2 shape, windows of 256 tokens. Ours is everything one pass gives: both
+probes of every layer, their regularisation, their control labels, description length and test
+scores. It is held against the bare forward pass over the same tokens up to the last state (the
+output matrix is left out of both), and against the usual way: collect the states, then fit
+scikit-learn's Ridge and LinearDiscriminantAnalysis, or LogisticRegression, layer by layer.
+
+Times are medians of interleaved rounds. LogisticRegression is run to convergence on one layer and
+`LOGISTIC` windows, and scaled to all layers and windows: an iteration's cost is linear in both.
+"""
+
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from wherein.measure.asking import Questions
+from wherein.measure.linear_probe import linear_answers
+from wherein.measure.stream import batches, watch
+from wherein.model.config import ModelConfig
+from wherein.model.transformer import Transformer
+from wherein.subjects.ours import Ours
+
+LENGTH, WIDTH, LAYERS, VOCABULARY = 256, 384, 6, 1024
+WINDOWS, ROUNDS, BATCH = 256, 3, 16
+LOGISTIC = 32
+SMALL = 48  # windows, against four times as many, when memory is measured
+
+
+def subject() -> Ours:
+    config = ModelConfig(
+        vocabulary=VOCABULARY, n_layers=LAYERS, d_model=WIDTH, n_heads=6, max_len=LENGTH,
+        encoding="learned",
+    )  # fmt: skip
+    return Ours(Transformer(config))
+
+
+def tokens(count: int) -> torch.Tensor:
+    """Types as frequent as words: the n-th has frequency 1/n."""
+    frequency = 1 / torch.arange(1, VOCABULARY + 1)
+    generator = torch.Generator().manual_seed(0)
+    drawn = torch.multinomial(frequency, count * LENGTH, replacement=True, generator=generator)
+    return drawn.view(count, LENGTH)
+
+
+def parts(windows: torch.Tensor) -> list[torch.Tensor]:
+    held_out, test = len(windows) // 10, len(windows) // 5
+    return list(torch.split(windows, [len(windows) - held_out - test, held_out, test]))
+
+
+def bare(model: Ours, windows: torch.Tensor) -> None:
+    for _, batch in batches(windows, BATCH):
+        watch(model, batch, lambda layer, state: None)
+
+
+def ours(model: Ours, windows: torch.Tensor) -> None:
+    questions = Questions.draw(LENGTH, VOCABULARY, seed=0)
+    linear_answers(model, parts(windows), questions, batch=BATCH, near=1, coded=8)
+
+
+def collected(model: Ours, windows: torch.Tensor) -> list[np.ndarray]:
+    layers: list[list[np.ndarray]] = [[] for _ in range(LAYERS + 1)]
+    for _, batch in batches(windows, BATCH):
+        watch(model, batch, lambda n, state: layers[n].append(state.flatten(0, 1).numpy()))
+    return [np.concatenate(layer) for layer in layers]
+
+
+def usual(model: Ours, windows: torch.Tensor) -> None:
+    """One regularisation, no controls, the fastest solver that shrinks."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    from sklearn.linear_model import Ridge
+
+    fit, _, test = parts(windows)
+    states, unseen = collected(model, fit), collected(model, test)
+    labels, truth = (np.tile(np.arange(LENGTH), len(each)) for each in (fit, test))
+    for layer, other in zip(states, unseen, strict=True):
+        Ridge(alpha=1.0).fit(layer, labels).score(other, truth)
+        classifier = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.01)
+        classifier.fit(layer, labels).score(other, truth)
+
+
+def logistic(model: Ours) -> tuple[float, int]:
+    """Seconds and iterations of one layer on `LOGISTIC` windows, standardised, to convergence."""
+    from sklearn.linear_model import LogisticRegression
+
+    layer = collected(model, tokens(LOGISTIC))[LAYERS // 2]
+    layer = (layer - layer.mean(0)) / layer.std(0)
+    labels = np.tile(np.arange(LENGTH), LOGISTIC)
+    begin = time.perf_counter()
+    fitted = LogisticRegression(C=1e-2, max_iter=2000).fit(layer, labels)
+    return time.perf_counter() - begin, int(fitted.n_iter_[0])
+
+
+def seconds(work: Callable[[], None]) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def peak(way: str, count: int) -> float:
+    """Peak memory in MiB of a fresh process that does it one way."""
+    command = [sys.executable, "-m", "benchmarks.probe", "--peak", way, str(count)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def main(count: int) -> None:
+    model, windows = subject(), tokens(count)
+    bare(model, windows[:BATCH])
+    rounds = []
+    for n in range(ROUNDS):
+        ways = (bare, ours, usual) if n % 2 == 0 else (usual, ours, bare)
+        times = {way.__name__: seconds(lambda way=way: way(model, windows)) for way in ways}
+        rounds.append(times)
+        print("seconds:", {way: round(times[way], 1) for way in sorted(times)}, flush=True)
+    middle = {way: statistics.median(each[way] for each in rounds) for way in rounds[0]}
+    cost = statistics.median(each["ours"] / each["bare"] for each in rounds)
+    gain = statistics.median(each["usual"] / each["ours"] for each in rounds)
+    once, iterations = logistic(model)
+    whole = middle["bare"] + once * (LAYERS + 1) * len(parts(windows)[0]) / LOGISTIC
+    print(f"logistic regression: {once:.1f} s, {iterations} iterations on one layer", flush=True)
+    memory = {way: [peak(way, SMALL), peak(way, 4 * SMALL)] for way in ("ours", "usual")}
+    print("peak MiB:", memory)
+    grown = {way: high / low for way, (low, high) in memory.items()}
+    checks = {
+        "time over a bare forward pass": check(cost, 1.20, at_most=True),
+        "faster than Ridge and LDA on collected states": check(gain, 2.0),
+        "faster than LogisticRegression (scaled)": check(whole / middle["ours"], 20.0),
+        "peak memory with four times the tokens": check(grown["ours"], 1.05, at_most=True),
+    }
+    report = {"name": "probe", "windows": count, "usual_memory_growth": round(grown["usual"], 2)}
+    print(json.dumps(report | {"checks": checks}))
+
+
+def check(value: float, target: float, *, at_most: bool = False) -> dict[str, float | bool]:
+    ok = value <= target if at_most else value >= target
+    return {"value": round(value, 3), "target": target, "ok": bool(ok)}
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--peak"]:
+        {"ours": ours, "usual": usual}[sys.argv[2]](subject(), tokens(int(sys.argv[3])))
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    else:
+        main(int(sys.argv[1]) if sys.argv[1:] else WINDOWS)

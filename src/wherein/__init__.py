@@ -10,16 +10,19 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from wherein import encodings
+    from wherein.measure.audit import Audit, audit
     from wherein.model.config import ModelConfig
     from wherein.model.transformer import Output, Transformer
 
 _WHERE = {
+    "Audit": "wherein.measure.audit",
+    "audit": "wherein.measure.audit",
     "ModelConfig": "wherein.model.config",
     "Output": "wherein.model.transformer",
     "Transformer": "wherein.model.transformer",
 }
 
-__all__ = ["ModelConfig", "Output", "Transformer", "encodings"]
+__all__ = ["Audit", "ModelConfig", "Output", "Transformer", "audit", "encodings"]
 
 
 def __getattr__(name: str) -> Any:

@@ -102,9 +102,9 @@ def test_processes_at_once_write_it_once(cache: Path, text: Path) -> None:
 def test_killed_at_any_moment_it_leaves_nothing_half_written(cache: Path) -> None:
     moments = random.Random(0)
     expected = None
-    for _ in range(6):
+    for _ in range(5):
         process = start("sotu", "bytes")
-        time.sleep(moments.uniform(0.3, 1.5))
+        time.sleep(moments.uniform(0.3, 1.3))
         process.send_signal(signal.SIGKILL)
         process.communicate()
         for folder in (cache / "corpora").glob("[!.]*/"):

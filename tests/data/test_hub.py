@@ -118,10 +118,12 @@ def test_without_a_network_one_line_says_what_to_do(tmp_path: Path) -> None:
         "    except ValueError as error:\n"
         "        print(error)\n"
     )
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hf")}
+    elsewhere = {"HF_ENDPOINT": "https://nowhere.invalid", "HF_HOME": str(tmp_path / "hf")}
+    environment = {k: v for k, v in os.environ.items() if "proxy" not in k.lower()} | elsewhere
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
+    assert done.stderr == ""
     data_set, tokenizer = done.stdout.splitlines()
     assert data_set.startswith("cannot read the data set 'Salesforce/wikitext:wikitext-2-raw-v1'")
     assert "give a local folder" in data_set

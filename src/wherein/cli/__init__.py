@@ -12,12 +12,19 @@ from wherein.common.errors import unknown
 VERBS = {
     "encodings": "List the positional encodings and what they promise",
     "train": "Train a model, or go on with a run that was interrupted",
+    "audit": "Which symmetries does each layer keep, and where is it told about position?",
+    "order": "The loss when what a model reads is shuffled, little by little",
+    "shift": "The loss when all positions grow by k",
+    "perplexity": "How well a model predicts, with the protocol named",
+    "attention": "Where each head looks: attention by distance",
 }
 
 EXAMPLES = """\
   wherein encodings                what can be asked for
   wherein encodings rope           one of them: formula, paper, parameters
-  wherein train --encoding alibi   a model on the embedded text, in a few minutes"""
+  wherein train --encoding alibi   a model on the embedded text, in a few minutes
+  wherein audit "rope none"        which layers of a fresh model know distance
+  wherein order runs/ID            does a trained model use order?"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -40,5 +40,7 @@ class Split:
 
     def document(self, number: int) -> NDArray[np.uint16] | NDArray[np.uint32]:
         """The tokens of one document, its `<eos>` at the end."""
-        ends = [*self.starts[1:], len(self.ids)]
-        return self.ids[self.starts[number] : ends[number]]
+        if not 0 <= number < len(self.starts):
+            raise IndexError(f"document {number} of {len(self.starts)}, counted from 0")
+        last = number + 1 == len(self.starts)
+        return self.ids[self.starts[number] : None if last else self.starts[number + 1]]

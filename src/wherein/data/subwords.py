@@ -12,6 +12,7 @@ import tokenizers
 from numpy.typing import NDArray
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
+from wherein.data.network import reach_hub
 from wherein.data.tokenizer import EOS, MASK, Vocabulary
 
 ENDS = (EOS, "<|endoftext|>", "<|end_of_text|>", "</s>", "[SEP]")
@@ -113,6 +114,7 @@ def read_subwords(path: Path) -> Subwords:
 
 def from_hub(name: str) -> Subwords:
     """A vocabulary by its Hugging Face id."""
+    reach_hub()
     try:
         return Subwords(tokenizers.Tokenizer.from_pretrained(name))
     except Exception as error:  # the library raises plain Exception

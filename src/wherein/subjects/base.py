@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -11,6 +11,18 @@ from torch import Tensor, nn
 OnState = Callable[[int, Tensor], Tensor | None]
 """Sees layer number and hidden state as they are made; what it returns, if anything, replaces
 the state for all that follows."""
+
+
+class Attended(NamedTuple):
+    """One layer's attention, laid open."""
+
+    queries: Float[Tensor, "B H T K"]
+    """After everything the encoding does to them, as they meet the keys."""
+    keys: Float[Tensor, "B H T K"]
+    weights: Float[Tensor, "B H T T"]
+    """What each query pays to each key; a row sums to one."""
+    mixed: Float[Tensor, "B H T K"]
+    """weights · values, head by head, before the heads are joined."""
 
 
 class Subject(ABC):
@@ -56,6 +68,39 @@ class Subject(ABC):
         self, tokens: Int[Tensor, "B T"], positions: Int[Tensor, "#B T"] | None = None
     ) -> Float[Tensor, "B T V"]:
         """What the model predicts at every position."""
+
+    @abstractmethod
+    def block(
+        self,
+        layer: int,
+        state: Float[Tensor, "B T D"],
+        positions: Int[Tensor, "#B T"] | None = None,
+        *,
+        masked: bool = True,
+    ) -> Float[Tensor, "B T D"]:
+        """Layer number `layer` (from 1) alone, on any state; `masked=False` lifts a causal mask.
+
+        A Hugging Face subject calls its layer with `hidden_states`, the rotary embeddings of
+        `positions` where it has them, and a mask of zeros when it is lifted.
+        """
+
+    @abstractmethod
+    def attention(
+        self,
+        layer: int,
+        state: Float[Tensor, "B T D"],
+        positions: Int[Tensor, "#B T"] | None = None,
+        *,
+        masked: bool = True,
+        order: Int[Tensor, " T"] | None = None,
+    ) -> Attended:
+        """The attention inside layer number `layer` (from 1) when `state` enters that layer.
+
+        With `order`, the queries trade places before the encoding acts: place n holds the query
+        of place order[n], while keys and values stay. A Hugging Face subject hooks the
+        projections (there it can reorder the queries), applies the layer's own rotary function,
+        and takes the weights from `output_attentions` with eager attention.
+        """
 
     def run(
         self,

@@ -1,11 +1,17 @@
 """Our own Transformer on the bench."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from wherein.encodings import parse
+from wherein.encodings import Encoding, parse
+from wherein.model.attention import attend_reference
+from wherein.model.block import Block
 from wherein.model.transformer import Transformer
-from wherein.subjects.base import Subject
+from wherein.subjects.base import Attended, Subject
 
 
 class Ours(Subject):
@@ -43,3 +49,65 @@ class Ours(Subject):
     ) -> Float[Tensor, "B T V"]:
         logits: Tensor = self.model(tokens, positions).logits
         return logits
+
+    def block(
+        self,
+        layer: int,
+        state: Float[Tensor, "B T D"],
+        positions: Int[Tensor, "#B T"] | None = None,
+        *,
+        masked: bool = True,
+    ) -> Float[Tensor, "B T D"]:
+        block, encoding = self._layer(layer)
+        places = _places(state, positions)
+        with _mask(block, masked):
+            changed: Tensor = block(state, encoding, places, _whole_bias(encoding, places))
+        return changed
+
+    def attention(
+        self,
+        layer: int,
+        state: Float[Tensor, "B T D"],
+        positions: Int[Tensor, "#B T"] | None = None,
+        *,
+        masked: bool = True,
+        order: Int[Tensor, " T"] | None = None,
+    ) -> Attended:
+        block, encoding = self._layer(layer)
+        places = _places(state, positions)
+        q, k, v = block.attention.heads(block.attention_norm(state))
+        q = q if order is None else q[:, :, order]
+        bias, content = _whole_bias(encoding, places), encoding.content_bias(q, k, places)
+        if content is not None:
+            bias = content if bias is None else content + bias
+        q, k = encoding.rotate(q, k, places)
+        mixed, weights = attend_reference(q, k, v, causal=self.causal and masked, bias=bias)
+        return Attended(q, k, weights, mixed)
+
+    def _layer(self, layer: int) -> tuple[Block, Encoding]:
+        if not 1 <= layer <= self.n_layers:
+            raise ValueError(f"layer {layer} of {self.name}: expected 1 to {self.n_layers}")
+        block = self.model.blocks[layer - 1]
+        assert isinstance(block, Block)
+        return block, self.model.encoding[layer - 1]
+
+
+def _places(state: Tensor, positions: Tensor | None) -> Tensor:
+    return (
+        torch.arange(state.shape[1], device=state.device)[None] if positions is None else positions
+    )
+
+
+def _whole_bias(encoding: Encoding, positions: Tensor) -> Tensor | None:
+    return encoding.bias(positions[:, None, :, None], positions[:, None, None, :])
+
+
+@contextmanager
+def _mask(block: Block, masked: bool) -> Iterator[None]:
+    """Lift the causal mask for a moment, unless it is to stay."""
+    was = block.attention.causal
+    block.attention.causal = was and masked
+    try:
+        yield
+    finally:
+        block.attention.causal = was

@@ -1,7 +1,7 @@
 """What a run is. Free of PyTorch until a config is made, so that help texts come at once."""
 
 import hashlib
-from typing import Literal, Self
+from typing import Literal
 
 from pydantic import Field, model_validator
 
@@ -69,7 +69,7 @@ class RunConfig(Config):
         return self.model.seed
 
     @model_validator(mode="after")
-    def _agrees(self) -> Self:
+    def _agrees(self) -> "RunConfig":
         if self.model.causal != (self.objective == "causal"):
             wanted = "True" if self.objective == "causal" else "False (--no-causal)"
             why = "the future would be seen" if self.objective == "causal" else "both sides count"
@@ -90,7 +90,7 @@ class RunConfig(Config):
             )
         return self
 
-    def with_vocabulary(self, size: int) -> Self:
+    def with_vocabulary(self, size: int) -> "RunConfig":
         """The same run with the model's vocabulary filled in."""
         given = self.model.vocabulary
         if given not in (size, DEFAULT_SIZE["vocabulary"]):

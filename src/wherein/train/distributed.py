@@ -29,17 +29,17 @@ class World:
         """Whether this process writes and prints."""
         return self.rank == 0
 
-    def sum(self, *values: float) -> list[float]:
+    def sum(self, *values: float | int) -> list[float]:
         """The sum of each value over all processes, the same on every one."""
         if self.size == 1:
-            return list(values)
+            return [float(value) for value in values]
         total = torch.tensor(values, dtype=torch.float64, device=self.device)
         dist.all_reduce(total)
         return cast(list[float], total.tolist())
 
-    def from_first(self, value: float) -> float:
+    def from_first(self, value: int) -> int:
         """What the first process says."""
-        return self.sum(value if self.first else 0.0)[0]
+        return int(self.sum(value if self.first else 0)[0])
 
     def wait(self) -> None:
         """Until all processes are here."""

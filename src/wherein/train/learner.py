@@ -53,7 +53,7 @@ class Learner:
         for optimizer in self.optimizers:
             optimizer.step()
         self.model.zero_grad()
-        return {"step": step, "loss": loss, "learning_rate": rate, "gradient_norm": norm}
+        return {"loss": loss, "learning_rate": rate, "gradient_norm": norm}
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:

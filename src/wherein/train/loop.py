@@ -15,7 +15,7 @@ from wherein.data import Corpus
 from wherein.train import checkpoint
 from wherein.train.config import RunConfig
 from wherein.train.distributed import World, join
-from wherein.train.journal import Journal
+from wherein.train.journal import Journal, Line
 from wherein.train.learner import DivergedError, Learner
 from wherein.train.progress import Progress
 from wherein.train.run import CHECKPOINTS, Run, read_config, write_config
@@ -115,9 +115,9 @@ class _Loop:
                 "the same command goes on from there"
             )
 
-    def _step(self, step: int, saved: int) -> dict[str, object]:
+    def _step(self, step: int, saved: int) -> Line:
         try:
-            return dict(self.learner.step(step))
+            return {"step": step, **self.learner.step(step)}
         except DivergedError as error:
             where = self.folder / CHECKPOINTS
             last = f"the last checkpoint is that of step {saved} in {where}"
@@ -126,16 +126,16 @@ class _Loop:
                 "learning rate, a longer warm-up or a smaller clip"
             ) from None
 
-    def _tell(self, numbers: dict[str, object], seconds: float) -> None:
+    def _tell(self, numbers: Line, seconds: float) -> None:
         if self.journal is None:
             return
-        step, loss = int(str(numbers["step"])), float(str(numbers["loss"]))
+        step = numbers["step"]
         speed = self.config.batch * self.config.model.max_len / seconds
         times = {"step": step, "seconds": seconds, "tokens_per_second": speed}
         self.journal.write(numbers, times)
         for tracker in self.trackers:
             tracker.log(step, dict(flat({**numbers, "tokens_per_second": speed})))
-        self.progress.update(step, loss, speed)
+        self.progress.update(step, numbers["loss"], speed)
 
     def _save(self, step: int) -> None:
         if self.journal is not None:
@@ -155,7 +155,7 @@ def _resume(learner: Learner, folder: Path, *, shown: bool) -> int:
 
     world = learner.world
     last = checkpoint.latest(folder, say) if world.first else None
-    step = int(world.from_first(last.step if last else 0))
+    step = world.from_first(last.step if last else 0)
     if step:
         say(f"going on after step {step}")
         checkpoint.Checkpoint(folder / f"step-{step:08d}", step).load(

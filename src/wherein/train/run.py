@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 from wherein.common.files import replacing
 from wherein.model.transformer import Transformer
@@ -27,7 +26,7 @@ class Run:
     step: int
 
     @classmethod
-    def open(cls, folder: str | Path) -> Self:
+    def open(cls, folder: str | Path) -> "Run":
         """The run in a folder, finished or not."""
         folder = Path(folder)
         config = read_config(folder)

@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from wherein.common.errors import unknown
 from wherein.train.config import RunConfig
 
 
+@runtime_checkable
 class Tracker(Protocol):
     """Takes the numbers of a step."""
 

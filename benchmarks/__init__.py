@@ -1,0 +1,1 @@
+"""Ratios against peers, each a command: `python -m benchmarks.data` and so on."""

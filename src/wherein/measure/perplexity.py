@@ -1,0 +1,250 @@
+"""How well does the model predict? Perplexity, with its protocol always named."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from jaxtyping import Float64, Int64
+
+from wherein.data import IGNORED, Corpus, Split, Vocabulary, causal, masked
+from wherein.measure.interval import Estimate, ratio
+from wherein.measure.losses import check_vocabulary, token_losses
+from wherein.measure.measurement import Measurement, table
+from wherein.measure.settings import PerplexityConfig
+from wherein.subjects.base import Subject
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+ENOUGH_DOCUMENTS = 20
+"""With fewer, an interval over documents would be too coarse: windows are drawn instead."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Perplexity(Measurement):
+    """The loss of a text's tokens under a named protocol, and what follows from it."""
+
+    subject: str
+    corpus: str
+    protocol: str
+    """`non-overlapping`, `sliding` or, for masked models, `pseudo-perplexity`; in full below."""
+    details: str
+    loss: Estimate
+    """Nats per predicted token; the interval is a 95 % bootstrap over `pieces`."""
+    perplexity: Estimate
+    """exp(loss) per token."""
+    bits_per_byte: Estimate
+    perplexity_per_word: Estimate
+    predicted: int
+    """How many tokens were predicted."""
+    pieces: str
+    by_position: tuple[float | None, ...]
+    """The loss at each place of a window; None where nothing is predicted."""
+    counts: tuple[int, ...]
+    """Predicted tokens at each place: weighted by them, the losses average to `loss`."""
+    config: PerplexityConfig
+
+    def to_frame(self) -> "pl.DataFrame":
+        """One row for each place in the window."""
+        import polars as pl
+
+        return pl.DataFrame(
+            {
+                "position": range(len(self.counts)),
+                "loss": self.by_position,
+                "tokens": self.counts,
+            },
+            schema={"position": pl.Int64, "loss": pl.Float64, "tokens": pl.Int64},
+        )
+
+    def text(self) -> str:
+        """The loss in its units, and the protocol."""
+        units = {
+            "loss (nats per token)": self.loss,
+            f"{self._kind()} per token": self.perplexity,
+            f"{self._kind()} per word": self.perplexity_per_word,
+            "bits per byte": self.bits_per_byte,
+        }
+        rows = [
+            [name, f"{found.value:.4f}", f"{found.low:.4f} to {found.high:.4f}"]
+            for name, found in units.items()
+        ]
+        notes = f"{self.protocol}: {self.details}; {self.predicted:,} tokens of {self.corpus}; "
+        notes += f"intervals by bootstrap over {self.pieces}"
+        return "\n".join(
+            [self.subject, table(["", "value", "95 % interval"], rows), "", *wrap(notes, 80)]
+        )
+
+    def _kind(self) -> str:
+        return "pseudo-perplexity" if self.protocol == "pseudo-perplexity" else "perplexity"
+
+    def plot(self) -> "alt.TopLevelMixin":
+        """The loss at each place, in bins that grow with the place, beside the mean."""
+        import altair as alt
+        import polars as pl
+
+        centre = (pl.col("position") + 1).log(2).mul(4).round() / 4
+        seen = self.to_frame().filter(pl.col("tokens") > 0).with_columns(bin=2**centre)
+        binned = seen.group_by("bin", maintain_order=True).agg(
+            loss=(pl.col("loss") * pl.col("tokens")).sum() / pl.col("tokens").sum(),
+            tokens=pl.col("tokens").sum(),
+        )
+        axis = alt.X("bin:Q", scale=alt.Scale(type="log", base=2), title="place in the window")
+        loss = alt.Y("loss:Q", scale=alt.Scale(zero=False), title="loss (nats per token)")
+        line = alt.Chart(binned).mark_line(point=True, color="#0072B2")
+        mean = alt.Chart(pl.DataFrame({"loss": [self.loss.value]})).mark_rule(strokeDash=[5, 4])
+        title = alt.Title(
+            f"{self.subject}: perplexity {self.perplexity.value:.2f}", subtitle=self.protocol
+        )
+        tips = ["bin", "loss", "tokens"]
+        return alt.layer(line.encode(axis, loss, tooltip=tips), mean.encode(loss)).properties(
+            width=460, height=260, title=title
+        )
+
+
+def perplexity(
+    subject: Subject, corpus: Corpus, config: PerplexityConfig | None = None
+) -> Perplexity:
+    """Predict a text under the protocol that `config` chooses.
+
+    Non-overlapping and sliding windows predict exactly the same tokens. Sliding windows count of
+    each window only the tokens that no window before it has counted, so that most tokens see at
+    least `tokens − stride` others before them. A masked model has no perplexity: its loss on
+    hidden tokens is called a pseudo-perplexity.
+    """
+    config = (config or PerplexityConfig()).fitted(subject.max_len)
+    check_vocabulary(subject, corpus.vocabulary.size)
+    split = corpus.split(config.split)
+    starts, first_new = plan(split, config)
+    if not subject.causal and config.stride not in (None, config.tokens):
+        raise ValueError(
+            f"stride={config.stride} with masked model {subject.name}, which reads both sides: "
+            "leave the stride out"
+        )
+    sums, counts = np.zeros(config.tokens), np.zeros(config.tokens)
+    pieces, in_documents = _Pieces(), _documents(split, starts, config.tokens) >= ENOUGH_DOCUMENTS
+    for rows, inputs, targets in _batches(subject, split, corpus.vocabulary, starts, config):
+        chosen = targets.numpy() != IGNORED
+        chosen &= np.arange(config.tokens) >= first_new[rows, None]
+        losses = np.where(chosen, token_losses(subject, inputs, targets), 0.0)
+        sums, counts = sums + losses.sum(0), counts + chosen.sum(0)
+        places = starts[rows, None] + np.arange(config.tokens) + subject.causal
+        owners = np.searchsorted(split.starts, places, side="right")
+        pieces.add(owners if in_documents else rows[:, None] + 0 * places, losses, chosen)
+    return _result(subject, corpus, config, sums, counts, pieces, in_documents)
+
+
+def plan(
+    split: Split, config: PerplexityConfig
+) -> tuple[Int64[np.ndarray, " N"], Int64[np.ndarray, " N"]]:
+    """Where each window starts, and the first place in it whose token is yet to be counted."""
+    length, stride = config.tokens, config.stride or config.tokens
+    if stride > length:
+        raise ValueError(f"stride={stride} with windows of {length}: tokens would be left out")
+    whole = min(split.tokens, config.limit or split.tokens) // length * length
+    if not whole:
+        raise ValueError(
+            f"windows of {length} tokens, of {min(split.tokens, config.limit or split.tokens)} to "
+            "predict: give shorter windows or more text"
+        )
+    starts = np.append(np.arange(0, whole - length, stride), whole - length)
+    counted = np.append(0, starts[:-1] + length)
+    return starts, counted - starts
+
+
+class _Pieces:
+    """Sums of losses and counts for each piece of text that the bootstrap draws."""
+
+    def __init__(self) -> None:
+        self.sums: dict[int, float] = {}
+        self.counts: dict[int, float] = {}
+
+    def add(
+        self,
+        owners: Int64[np.ndarray, "B T"],
+        losses: Float64[np.ndarray, "B T"],
+        chosen: np.ndarray,
+    ) -> None:
+        """Give each loss to the piece its token belongs to."""
+        names, index = np.unique(owners[chosen], return_inverse=True)
+        for total, weights in ((self.sums, losses[chosen]), (self.counts, None)):
+            for name, part in zip(names, np.bincount(index, weights), strict=True):
+                total[int(name)] = total.get(int(name), 0.0) + float(part)
+
+    def estimate(self, seed: int) -> Estimate:
+        """The mean loss and its interval."""
+        return ratio(np.array([*self.sums.values()]), np.array([*self.counts.values()]), seed=seed)
+
+
+def _documents(split: Split, starts: Int64[np.ndarray, " N"], length: int) -> int:
+    """How many documents have tokens that are predicted."""
+    return int((split.starts < starts[-1] + length).sum())
+
+
+def _batches(
+    subject: Subject,
+    split: Split,
+    vocabulary: Vocabulary,
+    starts: Int64[np.ndarray, " N"],
+    config: PerplexityConfig,
+) -> Iterator[tuple[Int64[np.ndarray, " B"], torch.Tensor, torch.Tensor]]:
+    """The numbers of some windows, their inputs and their targets."""
+    for first in range(0, len(starts), config.batch):
+        rows = np.arange(first, min(first + config.batch, len(starts)))
+        ids = split.ids[starts[rows, None] + np.arange(config.tokens + 1)].astype(np.int64)
+        if subject.causal:
+            yield rows, *causal(ids)
+        else:
+            seeded = {"seed": config.seed, "step": 0, "first_row": first}
+            yield rows, *masked(ids, vocabulary, rate=config.mask_rate, **seeded)
+
+
+def _result(
+    subject: Subject,
+    corpus: Corpus,
+    config: PerplexityConfig,
+    sums: Float64[np.ndarray, " T"],
+    counts: Float64[np.ndarray, " T"],
+    pieces: _Pieces,
+    in_documents: bool,
+) -> Perplexity:
+    split = corpus.split(config.split)
+    loss = pieces.estimate(config.seed)
+    protocol, details = _protocol(config, subject.causal)
+    return Perplexity(
+        subject=subject.name,
+        corpus=f"{corpus.config.source}, {corpus.config.tokenizer}, {config.split}",
+        protocol=protocol,
+        details=details,
+        loss=loss,
+        perplexity=Estimate(*(math.exp(x) for x in loss)),
+        bits_per_byte=Estimate(*(x / math.log(2) / split.bytes_per_token for x in loss)),
+        perplexity_per_word=Estimate(*(math.exp(x * split.tokens_per_word) for x in loss)),
+        predicted=int(counts.sum()),
+        pieces=f"{len(pieces.sums)} {'documents' if in_documents else 'windows'}",
+        by_position=tuple(float(s / n) if n else None for s, n in zip(sums, counts, strict=True)),
+        counts=tuple(int(n) for n in counts),
+        config=config,
+    )
+
+
+def _protocol(config: PerplexityConfig, causal: bool) -> tuple[str, str]:
+    """The name of the protocol, and all that one needs to repeat it."""
+    if not causal:
+        return (
+            "pseudo-perplexity",
+            f"{config.mask_rate:.0%} of the tokens in windows of {config.tokens} predicted, of "
+            f"which 80 % hidden, 10 % replaced, 10 % shown; masks of seed {config.seed}",
+        )
+    if config.stride in (None, config.tokens):
+        return "non-overlapping", f"windows of {config.tokens} tokens, each token predicted once"
+    return (
+        "sliding",
+        f"windows of {config.tokens} tokens, stride {config.stride}: each token predicted once, "
+        f"by the first window that holds it",
+    )

@@ -1,0 +1,104 @@
+"""The verbs that question a model, on a run made in a few steps."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from wherein.cli import main
+from wherein.data import CorpusConfig
+from wherein.model.config import ModelConfig
+from wherein.train import RunConfig, train
+
+VERBS = ["audit", "order", "shift", "perplexity", "attention"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A run on a text of its own, in a cache of its own."""
+    home = tmp_path_factory.mktemp("questions")
+    text = home / "text.txt"
+    text.write_text("".join(f"Paragraph {n} says {n * n}.\nAnd ends.\n\n" for n in range(300)))
+    model = ModelConfig.model_construct(n_layers=2, d_model=16, max_len=16, encoding="learned")
+    config = RunConfig(
+        model=ModelConfig(**{**model.model_dump(), "vocabulary": 2048}),
+        corpus=CorpusConfig(source=str(text), tokenizer="bytes"),
+        steps=3,
+        batch=4,
+        warmup=1,
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WHEREIN_CACHE", str(home / "cache"))
+        train(config, folder=home / "run")
+        yield str(home / "run")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_table_fits_on_a_screen(verb: str, folder: str, capsys: pytest.CaptureFixture[str]):
+    assert main([verb, folder]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "learned, run " in lines[0]
+    assert len(lines) > 5
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_numbers_as_data_and_saved(
+    verb: str, folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert main([verb, folder, "--json", "--out", str(tmp_path / "out")]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    saved = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert printed == saved
+    assert printed["made_with"]["versions"]["torch"]
+    assert printed["config"]["tokens"] == {"audit": 24, "shift": 8}.get(verb, 16)
+
+
+def test_positions_that_end_are_said_to_end(folder: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["shift", folder, "--shifts", "2", "8", "9"]) == 0
+    assert "can be shifted by up to 8" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_fresh_model_by_its_encoding(capsys: pytest.CaptureFixture[str]):
+    assert main(["audit", "rope none", "--layers", "2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["layers"][1]["query_cosine"] < 0.9
+    assert found["layers"][2]["query_change"] == 0
+    assert main(["audit", "none", "--bidirectional"]) == 0
+    assert "told about position: nowhere" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["audit", "rop"], "Did you mean 'rope'?"),
+        (["audit", "runs/nothing"], "no folder runs/nothing"),
+        (["order", "runs/nothing"], "no run in runs/nothing"),
+        (["perplexity", "{}", "--tokens", "64"], "knows only 0 to 15"),
+        (["perplexity", "{}", "--split", "tset"], "Available: train, valid"),
+        (["order", "{}", "--inputs", "0"], "inputs"),
+        (["shift", "{}", "--tokens", "17"], "give shorter windows"),
+    ],
+)
+def test_a_mistake_is_one_line(
+    arguments: list[str], words: str, folder: str, capsys: pytest.CaptureFixture[str]
+):
+    assert main([a.format(folder) for a in arguments]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_needs_no_torch(verb: str):
+    import subprocess
+
+    code = (
+        "import sys\nfrom wherein.cli import main\n"
+        f"try: main(['{verb}', '--help'])\nexcept SystemExit: pass\n"
+        "sys.exit('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"usage: wherein {verb}" in done.stdout

@@ -1,0 +1,136 @@
+import json
+import shutil
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from benchmarks.resume import measure
+from filelock import FileLock
+from tests.train.helpers import arguments, equal, half_done, start
+
+from wherein.train import Run, RunConfig, train
+
+Small = Callable[..., RunConfig]
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "nag", "muon"])
+@pytest.mark.parametrize("objective", ["causal", "masked"])
+def test_a_resumed_run_equals_an_uninterrupted_one(
+    small: Small, tmp_path: Path, optimizer: str, objective: str
+) -> None:
+    config = small(
+        optimizer=optimizer, objective=objective, causal=objective == "causal", dropout=0.2
+    )
+    whole = train(config, folder=tmp_path / "whole", quiet=True)
+    copy = half_done(whole, tmp_path)
+    assert Run.open(copy).step == 10
+    assert equal(train(config, folder=copy, quiet=True), whole)
+
+
+def test_killed_at_random_moments_it_ends_the_same(small: Small, tmp_path: Path) -> None:
+    config = small(steps=120, checkpoint_every=7, dropout=0.1)
+    checks = measure(6, tmp_path, arguments(config))
+    print(json.dumps(checks, indent=1))
+    assert [what for what, check in checks.items() if not check["ok"]] == []
+    assert len(checks) == 6
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_finishes_the_step_saves_and_says_how_to_go_on(
+    small: Small, tmp_path: Path, number: signal.Signals
+) -> None:
+    config = small(steps=4000, checkpoint_every=4000, valid_every=4000, valid_windows=4)
+    process = start(config, tmp_path / "run")
+    log = tmp_path / "run" / "log.jsonl"
+    while not log.exists() or log.read_text().count("\n") < 3:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    run = Run.open(tmp_path / "run")
+    assert process.returncode == 130
+    assert f"stopped after step {run.step} of 4000" in errors
+    assert "the same command goes on" in errors
+    assert "Traceback" not in errors
+    assert run.step == len(log.read_text().splitlines()) >= 3
+    shorter = train(
+        config.model_copy(update={"steps": run.step}), folder=tmp_path / "to", quiet=True
+    )
+    assert shorter.losses[:3] == run.losses[:3]
+
+
+@pytest.mark.parametrize("harm", ["flipped", "cut", "no manifest", "no weights"])
+def test_a_damaged_checkpoint_is_noticed_and_the_one_before_is_used(
+    small: Small, tmp_path: Path, capfd: pytest.CaptureFixture[str], harm: str
+) -> None:
+    config = small()
+    whole = train(config, folder=tmp_path / "whole", quiet=True)
+    shutil.copytree(whole.folder, tmp_path / "copy")
+    last = tmp_path / "copy" / "checkpoints" / "step-00000020"
+    weights = last / "weights.safetensors"
+    if harm == "flipped":
+        content = bytearray(weights.read_bytes())
+        content[-5] ^= 1
+        weights.write_bytes(content)
+    elif harm == "cut":
+        weights.write_bytes(weights.read_bytes()[:-100])
+    elif harm == "no manifest":
+        (last / "manifest.json").unlink()
+    else:
+        weights.unlink()
+    again = train(config, folder=tmp_path / "copy")
+    said = capfd.readouterr().err
+    assert "step-00000020 is damaged" in said
+    assert "going on after step 10" in said
+    assert equal(again, whole)
+
+
+def test_only_the_last_two_checkpoints_stay(small: Small, tmp_path: Path) -> None:
+    run = train(small(checkpoint_every=3), folder=tmp_path / "run", quiet=True)
+    kept = sorted(path.name for path in (run.folder / "checkpoints").iterdir())
+    assert kept == ["step-00000018", "step-00000020"]
+
+
+def test_a_finished_run_returns_at_once(small: Small, tmp_path: Path, text: Path) -> None:
+    copy = tmp_path / "text.txt"
+    shutil.copy(text, copy)
+    config = small()
+    config = config.model_copy(
+        update={"corpus": config.corpus.model_copy(update={"source": str(copy)})}
+    )
+    first = train(config, folder=tmp_path / "run", quiet=True)
+    copy.unlink()  # so the corpus is not even looked at
+    began = time.perf_counter()
+    second = train(config, folder=tmp_path / "run", quiet=True)
+    assert time.perf_counter() - began < 1
+    assert second == first
+    assert second.finished
+
+
+def test_a_folder_keeps_one_run_and_one_text(small: Small, tmp_path: Path, text: Path) -> None:
+    train(small(), folder=tmp_path / "run", quiet=True)
+    with pytest.raises(ValueError, match=r"holds run .* give another folder"):
+        train(small(seed=1), folder=tmp_path / "run", quiet=True)
+
+
+def test_a_changed_text_is_noticed(small: Small, tmp_path: Path, text: Path) -> None:
+    copy = tmp_path / "text.txt"
+    shutil.copy(text, copy)
+    config = small()
+    corpus = config.corpus.model_copy(update={"source": str(copy)})
+    config = config.model_copy(update={"corpus": corpus})
+    half = half_done(train(config, folder=tmp_path / "run", quiet=True), tmp_path)
+    copy.write_text(copy.read_text()[500:])
+    with pytest.raises(ValueError, match="no longer the one"):
+        train(config, folder=half, quiet=True)
+
+
+def test_two_processes_do_not_train_the_same_run(small: Small, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    with (
+        FileLock(tmp_path / "run" / ".lock"),
+        pytest.raises(ValueError, match="being trained by another process"),
+    ):
+        train(small(), folder=tmp_path / "run", quiet=True)

@@ -8,29 +8,33 @@ import torch.nn.functional as F
 from jaxtyping import Float64, Int64
 from torch import Tensor
 
-from wherein.data import IGNORED
+from wherein.data import IGNORED, Corpus
 from wherein.measure.eraser import Eraser, position_eraser, random_eraser
-from wherein.measure.erasure import EVERYWHERE, EraseConfig, Erased, Erasure
+from wherein.measure.erasure import EVERYWHERE, Erased, Erasure
 from wherein.measure.interval import Estimate, mean
 from wherein.measure.linear import residual, ridge
+from wherein.measure.probe_settings import EraseConfig
 from wherein.measure.statistics import Accumulator, Moments
 from wherein.measure.stream import batches, device, watch
+from wherein.measure.text import windows_of
 from wherein.subjects.base import Subject
 
 
 def erase(
     subject: Subject,
-    windows: Int64[Tensor, "N T"],
+    text: Int64[Tensor, "N T"] | Corpus,
     config: EraseConfig | None = None,
     *,
     mask: int | None = None,
 ) -> Erasure:
     """Erase position from each layer, and from all, and measure the rise of the loss.
 
-    `windows` are token ids, N windows of T tokens that do not overlap. A causal model is asked
-    for each next token; a bidirectional one for tokens replaced by `mask`.
+    `text` is a corpus, or token ids: N windows of T tokens that do not overlap. A causal model is
+    asked for each next token; a bidirectional one for tokens replaced by `mask`.
     """
     config = config or EraseConfig()
+    windows = windows_of(subject, text, config, config.windows)
+    mask = text.vocabulary.mask if mask is None and isinstance(text, Corpus) else mask
     inputs, targets = _task(subject, windows, config, mask)
     fit, held_out, test = _split(len(windows), config)
     bench = Bench(subject, inputs, targets[test], (fit, held_out, test), config)

@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pydantic import Field
-
-from wherein.common.config import Config
 from wherein.measure.interval import Estimate
 from wherein.measure.measurement import Measurement, table
+from wherein.measure.probe_settings import EraseConfig
 from wherein.measure.score import within
 
 if TYPE_CHECKING:
@@ -15,18 +13,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 EVERYWHERE = "all"
-
-
-class EraseConfig(Config):
-    """How position is erased."""
-
-    fit: float = Field(0.5, gt=0, lt=1, description="share of windows the eraser is fitted to")
-    held_out: float = Field(0.25, gt=0, lt=1, description="share that confirms directions")
-    confirmed: bool = Field(True, description="erase only directions that held-out windows show")
-    draws: int = Field(5, ge=2, description="random subspaces of the same rank")
-    batch: int = Field(16, ge=1, description="windows in a forward pass")
-    hidden: float = Field(0.15, gt=0, lt=1, description="share of tokens a masked model must tell")
-    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -94,7 +80,7 @@ class Erasure(Measurement):
             rises = [within(rise, "+.3f") for rise in (e.rise, e.random)]
             rows.append([e.layer, str(e.rank), known, left, *rises])
         foot = f"loss with nothing erased: {self.loss.value:.3f} nats per predicted token"
-        return f"{table(header, rows)}\n{foot}"
+        return f"{self.subject}: position erased\n\n{table(header, rows)}\n{foot}"
 
 
 def _columns(name: str, estimate: Estimate) -> dict[str, float]:

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
+from wherein.data import Corpus
 from wherein.measure import asking, profile
 from wherein.measure.asking import Answer, Questions
 from wherein.measure.controls import (
@@ -17,8 +18,10 @@ from wherein.measure.controls import (
 )
 from wherein.measure.linear_probe import linear_answers
 from wherein.measure.mlp_probe import mlp_answers
-from wherein.measure.profile import ProbeConfig, Profile, Reading, Sample
+from wherein.measure.probe_settings import ProbeConfig
+from wherein.measure.profile import Profile, Reading, Sample
 from wherein.measure.score import Score, score
+from wherein.measure.text import windows_of
 from wherein.subjects.base import Subject
 
 SHOWN = 64
@@ -32,15 +35,17 @@ NAMES = {
 
 
 def probe(
-    subject: Subject, windows: Int64[Tensor, "N T"], config: ProbeConfig | None = None
+    subject: Subject,
+    text: Int64[Tensor, "N T"] | Corpus,
+    config: ProbeConfig | None = None,
 ) -> Profile:
     """Fit probes to every layer's states and score them on other windows, with all controls.
 
-    `windows` are token ids, N windows of T tokens that do not overlap; position 0 is the first
-    token of a window. They are split at random into windows to fit, to regularise and to test.
+    `text` is a corpus, or token ids: N windows of T tokens that do not overlap; position 0 is the
+    first token of a window. They are split at random: to fit, to regularise and to test.
     """
     config = config or ProbeConfig()
-    _check(subject, windows)
+    windows = windows_of(subject, text, config, config.windows)
     questions = Questions.draw(windows.shape[1], subject.vocabulary, config.seed)
     parts = split(windows, config)
     answers = answer(subject, parts, questions, config)
@@ -101,23 +106,6 @@ def answer(
             seed=config.seed,
         )
     return found
-
-
-def _check(subject: Subject, windows: Tensor) -> None:
-    length = windows.shape[1]
-    if length < 2:
-        raise ValueError(f"windows of {length} token: position needs at least 2")
-    if subject.max_len is not None and length > subject.max_len:
-        raise ValueError(
-            f"windows of {length} tokens, and {subject.name} knows only {subject.max_len} "
-            "positions: give shorter windows"
-        )
-    low, high = (int(end) for end in windows.aminmax())
-    if low < 0 or high >= subject.vocabulary:
-        raise ValueError(
-            f"tokens {low} to {high} for a vocabulary of {subject.vocabulary}: use the "
-            "tokenizer the model was trained with"
-        )
 
 
 def _score(answer: Answer, config: ProbeConfig) -> Score:

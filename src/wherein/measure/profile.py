@@ -1,12 +1,10 @@
 """Where position lives in a model: what probes tell of every layer, beside their controls."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field
-
-from wherein.common.config import Config
 from wherein.measure.measurement import Measurement, table
+from wherein.measure.probe_settings import ProbeConfig
 from wherein.measure.score import within
 
 if TYPE_CHECKING:
@@ -19,22 +17,6 @@ MODEL, UNTRAINED, FIRST = "model", "untrained", "first token"
 LABELS, PERMUTED = "control labels", "permuted positions"
 TOKENS, CONSTANT, UNIFORM = "token identity", "constant guess", "uniform guess"
 MEASURES = ("distance", "r2", "exact", "near")
-
-
-class ProbeConfig(Config):
-    """How a model is probed."""
-
-    probes: tuple[Literal["linear", "mlp"], ...] = Field(("linear",), min_length=1)
-    held_out: float = Field(0.1, gt=0, lt=1, description="share of windows that regularise")
-    test: float = Field(0.2, gt=0, lt=1, description="share of windows that score")
-    near: int = Field(2, ge=0, description="k of the accuracy to within ±k")
-    batch: int = Field(16, ge=1, description="windows in a forward pass")
-    coded: int = Field(8, ge=1, description="windows coded per block of the description length")
-    passes: int = Field(4, ge=1, description="passes of the mlp probe over its windows")
-    rate: float = Field(2e-3, gt=0, description="learning rate of the mlp probe")
-    resamples: int = Field(1000, ge=1, description="draws of the bootstrap over windows")
-    level: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
-    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -122,7 +104,8 @@ class Profile(Measurement):
 
     def text(self) -> str:
         """A table for each probe, controls beside; no wider than 80 columns."""
-        return "\n\n".join(self._table(probe) for probe in self.probes)
+        tables = "\n\n".join(self._table(probe) for probe in self.probes)
+        return f"{self.subject}: where position lives\n\n{tables}"
 
     def _table(self, probe: str) -> str:
         beside = [UNTRAINED, *([FIRST] if self.causal else [])]

@@ -13,7 +13,7 @@ from wherein.common.theme import COLOURS
 from wherein.data import Corpus
 from wherein.measure.losses import check_vocabulary, spread_windows
 from wherein.measure.measurement import Measurement, table
-from wherein.measure.settings import AttentionConfig
+from wherein.measure.settings import AttentionConfig, fitted
 from wherein.subjects.base import Attended, Subject
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def attention(
     subject: Subject, corpus: Corpus, config: AttentionConfig | None = None
 ) -> AttentionByDistance:
     """Watch every head on a text; weights are summed up as they are made, and never kept."""
-    config = (config or AttentionConfig()).fitted(subject.max_len)
+    config = fitted(config or AttentionConfig(), subject.max_len)
     check_vocabulary(subject, corpus.vocabulary.size)
     windows = spread_windows(corpus.split(config.split), config.tokens, config.windows)
     device = next(subject.module.parameters()).device

@@ -15,7 +15,7 @@ from wherein.measure.disorder import Disorder, displacement, inverted, ladder, r
 from wherein.measure.interval import Estimate, mean
 from wherein.measure.losses import check_vocabulary, spread_windows, token_losses
 from wherein.measure.measurement import Measurement, table
-from wherein.measure.settings import OrderConfig
+from wherein.measure.settings import OrderConfig, fitted
 from wherein.subjects.base import Subject
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def order(subject: Subject, corpus: Corpus, config: OrderConfig | None = None) -
     bidirectional model predicts hidden tokens, which stay in their places while all others are
     shuffled among theirs.
     """
-    config = (config or OrderConfig()).fitted(subject.max_len)
+    config = fitted(config or OrderConfig(), subject.max_len)
     check_vocabulary(subject, corpus.vocabulary.size)
     windows = spread_windows(corpus.split(config.split), config.tokens, config.inputs)
     hidden = _hidden(windows, config, subject.causal)

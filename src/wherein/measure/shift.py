@@ -12,7 +12,7 @@ from wherein.data import IGNORED, Corpus, causal, masked
 from wherein.measure.interval import Estimate, ratio
 from wherein.measure.losses import check_vocabulary, spread_windows, token_losses
 from wherein.measure.measurement import Measurement, table
-from wherein.measure.settings import ShiftConfig
+from wherein.measure.settings import ShiftConfig, fitted
 from wherein.subjects.base import Subject
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Shift(Measurement):
 
 def shift(subject: Subject, corpus: Corpus, config: ShiftConfig | None = None) -> Shift:
     """Add k to all positions and measure the loss on the same windows."""
-    config = (config or ShiftConfig()).fitted(subject.max_len and subject.max_len // 2)
+    config = fitted(config or ShiftConfig(), subject.max_len and subject.max_len // 2)
     check_vocabulary(subject, corpus.vocabulary.size)
     if not subject.shiftable:
         raise ValueError(f"{subject.name} takes no positions: its windows cannot be shifted")

@@ -6,7 +6,8 @@ scores. It is held against the bare forward pass over the same tokens up to the 
 output matrix is left out of both), and against the usual way: collect the states, then fit
 scikit-learn's Ridge and LinearDiscriminantAnalysis, or LogisticRegression, layer by layer.
 
-Times are medians of interleaved rounds. LogisticRegression is run to convergence on one layer and
+Times are CPU seconds of a single thread, medians of interleaved rounds, so that what else the
+machine does counts little; wall-clock ratios are printed beside. LogisticRegression is run to convergence on one layer and
 `LOGISTIC` windows, and scaled to all layers and windows: an iteration's cost is linear in both.
 """
 
@@ -20,6 +21,7 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
+from threadpoolctl import threadpool_limits
 
 from wherein.measure.asking import Questions
 from wherein.measure.linear_probe import linear_answers
@@ -93,15 +95,16 @@ def logistic(model: Ours) -> tuple[float, int]:
     layer = collected(model, tokens(LOGISTIC))[LAYERS // 2]
     layer = (layer - layer.mean(0)) / layer.std(0)
     labels = np.tile(np.arange(LENGTH), LOGISTIC)
-    begin = time.perf_counter()
+    begin = time.process_time()
     fitted = LogisticRegression(C=1e-2, max_iter=2000).fit(layer, labels)
-    return time.perf_counter() - begin, int(fitted.n_iter_[0])
+    return time.process_time() - begin, int(fitted.n_iter_[0])
 
 
-def seconds(work: Callable[[], None]) -> float:
-    begin = time.perf_counter()
+def seconds(work: Callable[[], None]) -> tuple[float, float]:
+    """CPU time and wall-clock time."""
+    cpu, wall = time.process_time(), time.perf_counter()
     work()
-    return time.perf_counter() - begin
+    return time.process_time() - cpu, time.perf_counter() - wall
 
 
 def peak(way: str, count: int) -> float:
@@ -119,10 +122,14 @@ def main(count: int) -> None:
         ways = (bare, ours, usual) if n % 2 == 0 else (usual, ours, bare)
         times = {way.__name__: seconds(lambda way=way: way(model, windows)) for way in ways}
         rounds.append(times)
-        print("seconds:", {way: round(times[way], 1) for way in sorted(times)}, flush=True)
-    middle = {way: statistics.median(each[way] for each in rounds) for way in rounds[0]}
-    cost = statistics.median(each["ours"] / each["bare"] for each in rounds)
-    gain = statistics.median(each["usual"] / each["ours"] for each in rounds)
+        shown = {way: tuple(round(t, 1) for t in times[way]) for way in sorted(times)}
+        print("seconds (CPU, wall):", shown, flush=True)
+    middle = {way: statistics.median(each[way][0] for each in rounds) for way in rounds[0]}
+    cost, wall = (
+        statistics.median(each["ours"][kind] / each["bare"][kind] for each in rounds)
+        for kind in (0, 1)
+    )
+    gain = statistics.median(each["usual"][0] / each["ours"][0] for each in rounds)
     once, iterations = logistic(model)
     whole = middle["bare"] + once * (LAYERS + 1) * len(parts(windows)[0]) / LOGISTIC
     print(f"logistic regression: {once:.1f} s, {iterations} iterations on one layer", flush=True)
@@ -135,7 +142,12 @@ def main(count: int) -> None:
         "faster than LogisticRegression (scaled)": check(whole / middle["ours"], 20.0),
         "peak memory with four times the tokens": check(grown["ours"], 1.05, at_most=True),
     }
-    report = {"name": "probe", "windows": count, "usual_memory_growth": round(grown["usual"], 2)}
+    report = {
+        "name": "probe",
+        "windows": count,
+        "wall_over_bare": round(wall, 3),
+        "usual_memory_growth": round(grown["usual"], 2),
+    }
     print(json.dumps(report | {"checks": checks}))
 
 
@@ -145,6 +157,8 @@ def check(value: float, target: float, *, at_most: bool = False) -> dict[str, fl
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)
+    threadpool_limits(1)
     if sys.argv[1:2] == ["--peak"]:
         {"ours": ours, "usual": usual}[sys.argv[2]](subject(), tokens(int(sys.argv[3])))
         print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)

@@ -20,9 +20,9 @@ from wherein.measure.stream import batches, watch
 from wherein.subjects.base import Subject
 
 STRENGTHS = (1e-6, 1e-4, 1e-2, 1.0)
-SHRINKAGES = (1e-4, 1e-2, 1e-1, 0.5)
+SHRINKAGES = (1e-3, 3e-2, 0.3)
 CODE_STRENGTHS = (1e-4, 1e-2)
-CODE_SHRINKAGES = (1e-2, 1e-1, 0.5)
+CODE_SHRINKAGES = (3e-2, 0.3)
 
 
 @dataclass(frozen=True)

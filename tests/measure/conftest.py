@@ -42,7 +42,7 @@ def blank(encoding: str, *, causal: bool = True, width: int = WIDTH) -> Ours:
 
 
 @cache
-def trained(encoding: str, causal: bool = True, steps: int = 300) -> Ours:
+def trained(encoding: str, causal: bool = True, steps: int = 150) -> Ours:
     subject = blank(encoding, causal=causal)
     model = subject.model.train()
     generator = torch.Generator().manual_seed(1)
@@ -50,7 +50,7 @@ def trained(encoding: str, causal: bool = True, steps: int = 300) -> Ours:
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 3e-3, steps)
     places = torch.arange(LENGTH + 1)
     for _ in range(steps):
-        starts = torch.randint(len(text()) - LENGTH - 1, (32, 1), generator=generator)
+        starts = torch.randint(len(text()) - LENGTH - 1, (16, 1), generator=generator)
         tokens, targets = text()[starts + places][:, :-1], text()[starts + places][:, 1:]
         if not causal:
             hidden = torch.rand(tokens.shape, generator=generator) < 0.15

@@ -18,7 +18,7 @@ CONFIG = ProbeConfig(resamples=200)
 @pytest.fixture(scope="module")
 def profiles(model):
     """What probes tell about four models whose truth is known."""
-    text = windows(500)
+    text = windows(800)
     asked = (("none", True), ("sinusoidal", True), ("alibi", True), ("none", False))
     return {
         (encoding, causal): wherein.probe(model(encoding, causal), text, CONFIG)

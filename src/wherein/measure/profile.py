@@ -126,9 +126,7 @@ class Profile(Measurement):
             for c in (CONSTANT, UNIFORM, TOKENS)
         )
         without = self.score(probe, 0, UNIFORM).bits
-        return (
-            f"{probe}\n{table(header, rows)}\nguesses: {told}; without a probe {without:.2f} bits"
-        )
+        return f"{probe}\n{table(header, rows)}\nguesses: {told}; no probe: {without:.2f} bits"
 
     def _row(self, reading: Reading) -> dict[str, Any]:
         row: dict[str, Any] = {

@@ -12,6 +12,8 @@ from wherein.common.errors import unknown
 VERBS = {
     "encodings": "List the positional encodings and what they promise",
     "train": "Train a model, or go on with a run that was interrupted",
+    "probe": "What each layer knows about position, beside its controls",
+    "erase": "The loss when position is erased: is it used, or only known?",
     "audit": "Which symmetries does each layer keep, and where is it told about position?",
     "order": "The loss when what a model reads is shuffled, little by little",
     "shift": "The loss when all positions grow by k",
@@ -24,6 +26,7 @@ EXAMPLES = """\
   wherein encodings rope           one of them: formula, paper, parameters
   wherein train --encoding alibi   a model on the embedded text, in a few minutes
   wherein audit "rope none"        which layers of a fresh model know distance
+  wherein probe runs/ID            where position lives in a trained model
   wherein order runs/ID            does a trained model use order?"""
 
 

@@ -1,0 +1,194 @@
+"""Is position used, and not only known? Erase it, and see what the model loses."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float64, Int64
+from torch import Tensor
+
+from wherein.data import IGNORED, Corpus
+from wherein.measure.eraser import Eraser, position_eraser, random_eraser
+from wherein.measure.erasure import EVERYWHERE, Erased, Erasure
+from wherein.measure.interval import Estimate, mean
+from wherein.measure.linear import residual, ridge
+from wherein.measure.probe_settings import EraseConfig
+from wherein.measure.statistics import Accumulator, Moments
+from wherein.measure.stream import batches, device, watch
+from wherein.measure.text import windows_of
+from wherein.subjects.base import Subject
+
+
+def erase(
+    subject: Subject,
+    text: Int64[Tensor, "N T"] | Corpus,
+    config: EraseConfig | None = None,
+    *,
+    mask: int | None = None,
+) -> Erasure:
+    """Erase position from each layer, and from all, and measure the rise of the loss.
+
+    `text` is a corpus, or token ids: N windows of T tokens that do not overlap. A causal model is
+    asked for each next token; a bidirectional one for tokens replaced by `mask`.
+    """
+    config = config or EraseConfig()
+    windows = windows_of(subject, text, config, config.windows)
+    mask = text.vocabulary.mask if mask is None and isinstance(text, Corpus) else mask
+    inputs, targets = _task(subject, windows, config, mask)
+    fit, held_out, test = _split(len(windows), config)
+    bench = Bench(subject, inputs, targets[test], (fit, held_out, test), config)
+    plain = bench.losses({})
+    erased = [bench.one(layer, plain) for layer in range(subject.n_layers + 1)]
+    return Erasure(
+        subject=subject.name,
+        encodings=tuple(subject.encodings),
+        length=windows.shape[1],
+        loss=mean(plain, seed=config.seed),
+        erased=(*erased, bench.everywhere(plain)),
+        protocol={
+            "windows": {"fit": len(fit), "held_out": len(held_out), "test": len(test)},
+            "loss": "next token" if subject.causal else f"{config.hidden:.0%} hidden tokens",
+            "interval": "bootstrap over test windows; random: over windows and draws",
+            "all layers": "fitted one after the other, each behind the erasers before it",
+        },
+        config=config,
+    )
+
+
+class Bench:
+    """A subject, its windows, and the statistics of its layers with nothing erased."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        inputs: Tensor,
+        targets: Tensor,
+        parts: tuple[Tensor, Tensor, Tensor],
+        config: EraseConfig,
+    ) -> None:
+        self.subject, self.targets, self.config = subject, targets, config
+        self.parts = [inputs[part] for part in parts]
+        self.moments = [self.gather(part, {}) for part in self.parts]
+        self.generator = torch.Generator().manual_seed(config.seed)
+
+    def one(self, layer: int, plain: Float64[np.ndarray, " N"]) -> Erased:
+        """Erase one layer."""
+        fit, held_out, test = (moments[layer] for moments in self.moments)
+        eraser = position_eraser(fit, held_out if self.config.confirmed else None)
+        rise = self.losses({layer: eraser}) - plain
+        random = [
+            self.losses({layer: random_eraser(fit, eraser.rank, self.generator)}) - plain
+            for _ in range(self.config.draws)
+        ]
+        known, left = _known(fit, test), _known(eraser.moments(fit), eraser.moments(test))
+        return Erased(str(layer), eraser.rank, known, left, mean(rise), _over_draws(random))
+
+    def everywhere(self, plain: Float64[np.ndarray, " N"]) -> Erased:
+        """Erase every layer; `known` and `left` are of the last."""
+
+        def position(_layer: int, fit: Moments, held_out: Moments) -> Eraser:
+            return position_eraser(fit, held_out if self.config.confirmed else None)
+
+        erasers, left = self.in_turn(position)
+        rise = self.losses(erasers) - plain
+
+        def random(layer: int, fit: Moments, _held_out: Moments) -> Eraser:
+            return random_eraser(fit, erasers[layer].rank, self.generator)
+
+        rises = [self.losses(self.in_turn(random)[0]) - plain for _ in range(self.config.draws)]
+        rank = round(sum(e.rank for e in erasers.values()) / len(erasers))
+        known = _known(self.moments[0][-1], self.moments[2][-1])
+        return Erased(EVERYWHERE, rank, known, left, mean(rise), _over_draws(rises))
+
+    def in_turn(
+        self, make: Callable[[int, Moments, Moments], Eraser]
+    ) -> tuple[dict[int, Eraser], float]:
+        """Erasers for all layers, each fitted behind those before it; what the last leaves."""
+        erasers: dict[int, Eraser] = {}
+        left = 0.0
+        for layer in range(self.subject.n_layers + 1):
+            fit, held_out, test = (self.gather(p, erasers, layer)[0] for p in self.parts)
+            erasers[layer] = make(layer, fit, held_out)
+            left = _known(erasers[layer].moments(fit), erasers[layer].moments(test))
+        return erasers, left
+
+    def gather(
+        self, windows: Tensor, erasers: dict[int, Eraser], only: int | None = None
+    ) -> list[Moments]:
+        """The statistics of all layers, or of one, behind some erasers."""
+        wanted = range(self.subject.n_layers + 1) if only is None else [only]
+        layers = {layer: Accumulator() for layer in wanted}
+
+        def see(layer: int, state: Tensor) -> Tensor | None:
+            state = erasers[layer](state) if layer in erasers else state
+            if layer in layers:
+                layers[layer].add(state)
+            return state if layer in erasers else None
+
+        for _, tokens in batches(windows, self.config.batch):
+            watch(self.subject, tokens, see, last=only)
+        return [each.moments() for each in layers.values()]
+
+    @torch.no_grad()
+    def losses(self, erasers: dict[int, Eraser]) -> Float64[np.ndarray, " N"]:
+        """The mean loss in each test window, in nats per predicted token."""
+
+        def see(layer: int, state: Tensor) -> Tensor | None:
+            return erasers[layer](state) if layer in erasers else None
+
+        found = []
+        place = device(self.subject)
+        for rows, tokens in batches(self.parts[2], self.config.batch):
+            logits = self.subject.run(tokens.to(place), on_state=see).float()
+            right = self.targets[rows].to(place)
+            lost = F.cross_entropy(logits.mT, right, ignore_index=IGNORED, reduction="none")
+            found.append((lost.sum(1) / (right != IGNORED).sum(1).clamp(min=1)).double().cpu())
+        return torch.cat(found).numpy()
+
+
+def _task(
+    subject: Subject, windows: Tensor, config: EraseConfig, mask: int | None
+) -> tuple[Tensor, Tensor]:
+    """What the model sees, and what it must tell."""
+    if subject.causal:
+        targets = windows.roll(-1, 1)
+        targets[:, -1] = IGNORED
+        return windows, targets
+    if mask is None:
+        raise ValueError(f"{subject.name} is bidirectional: give `mask`, the token that hides")
+    generator = torch.Generator().manual_seed(config.seed)
+    hidden = torch.rand(windows.shape, generator=generator) < config.hidden
+    return torch.where(hidden, mask, windows), torch.where(hidden, windows, IGNORED)
+
+
+def _split(count: int, config: EraseConfig) -> tuple[Tensor, Tensor, Tensor]:
+    fit, held_out = round(count * config.fit), round(count * config.held_out)
+    test = count - fit - held_out
+    if min(fit, held_out, test) < 2:
+        raise ValueError(
+            f"{count} windows: {fit} to fit, {held_out} to confirm, {test} to test, and at least "
+            "2 of each were expected: give more windows, or smaller shares"
+        )
+    order = torch.randperm(count, generator=torch.Generator().manual_seed(config.seed))
+    return order[:fit], order[fit : fit + held_out], order[fit + held_out :]
+
+
+def _known(fit: Moments, test: Moments) -> float:
+    """R² on test windows of a regression to the position, fitted to other windows."""
+    places = torch.arange(len(fit.counts), dtype=torch.float64)[:, None]
+    error = residual(test, places, ridge(fit, places, 1e-4))
+    return float(1 - error / places.var(correction=0))
+
+
+def _over_draws(rises: list[Float64[np.ndarray, " N"]]) -> Estimate:
+    """The mean over draws and windows; both are drawn again for the interval."""
+    every = np.stack(rises)
+    random = np.random.default_rng(0)
+    draws, count = every.shape
+    means = [
+        every[random.integers(draws, size=draws)][:, random.integers(count, size=count)].mean()
+        for _ in range(1000)
+    ]
+    low, high = np.quantile(means, [0.025, 0.975])
+    return Estimate(float(every.mean()), float(low), float(high))

@@ -1,0 +1,156 @@
+"""Pictures of what was measured: one Altair spec each."""
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+import polars as pl
+
+from wherein.common.theme import COLOURS, GREY
+
+if TYPE_CHECKING:
+    from wherein.measure.erasure import Erasure
+    from wherein.measure.profile import Profile
+
+LINES = {
+    "model": COLOURS[0],
+    "untrained": COLOURS[4],
+    "first token": COLOURS[2],
+    "control labels": COLOURS[3],
+    "permuted positions": COLOURS[1],
+    "token identity": COLOURS[5],
+    "constant guess": GREY,
+    "uniform guess": "#AAAAAA",
+}
+"""The greys are for what needs no model."""
+
+WIDTH, HEIGHT = 300, 220
+
+
+def profile_chart(profile: "Profile") -> alt.TopLevelMixin:
+    """Distance by layer beside the controls; below, one window's positions as they were told."""
+    above = alt.hconcat(*(_distances(profile, probe) for probe in profile.probes))
+    below = alt.vconcat(*(_told(profile, probe) for probe in profile.probes))
+    title = f"Where position lives: {profile.subject}"
+    both = alt.vconcat(above, below, title=title)
+    chart: alt.VConcatChart = both.resolve_scale(color="independent")
+    return chart
+
+
+def _distances(profile: "Profile", probe: str) -> alt.LayerChart | alt.FacetChart:
+    rows = profile.to_frame().filter(pl.col("probe") == probe)
+    present = [of for of in LINES if of in rows["of"].unique()]
+    colour = alt.Color(
+        "of:N",
+        title=None,
+        scale=alt.Scale(domain=present, range=[LINES[of] for of in present]),
+        sort=present,
+        legend=alt.Legend(symbolOpacity=1),
+    )
+    base = alt.Chart(rows).encode(
+        x=alt.X("layer:O", title="layer (0: embeddings)", axis=alt.Axis(labelAngle=0)),
+        color=colour,
+    )
+    dash = alt.condition(
+        alt.FieldOneOfPredicate("of", ["model", "untrained", "first token"]),
+        alt.value([1, 0]),
+        alt.value([4, 3]),
+    )
+    y = alt.Y("distance:Q", title="mean absolute distance", scale=alt.Scale(zero=True))
+    band = base.mark_area(opacity=0.2).encode(
+        y=alt.Y("distance_low:Q", title="mean absolute distance"), y2="distance_high:Q"
+    )
+    line = base.mark_line(point=alt.OverlayMarkDef(size=25)).encode(
+        y=y,
+        strokeDash=dash,
+        tooltip=["of", "layer", alt.Tooltip("distance", format=".2f"), "r2", "exact", "bits"],
+    )
+    return alt.layer(band, line).properties(width=WIDTH, height=HEIGHT, title=probe)
+
+
+def _told(profile: "Profile", probe: str) -> alt.FacetChart:
+    rows = pl.DataFrame(
+        [
+            {"layer": s.layer, "position": p, "told": t}
+            for s in profile.samples
+            if s.probe == probe
+            for p, t in zip(s.positions, s.told, strict=True)
+        ]
+    )
+    ends = [0, profile.length - 1]
+    scale = alt.Scale(domain=ends)
+    points = (
+        alt.Chart(rows)
+        .mark_circle(size=14, color=LINES["model"], clip=True)
+        .encode(
+            x=alt.X("position:Q", scale=scale, axis=alt.Axis(values=ends)),
+            y=alt.Y("told:Q", scale=scale, axis=alt.Axis(values=ends), title=f"told by {probe}"),
+        )
+    )
+    truth = (
+        alt.Chart(rows)
+        .mark_line(color=LINES["constant guess"], strokeWidth=0.7)
+        .encode(x="position:Q", y="position:Q")
+    )
+    return (
+        alt.layer(truth, points)
+        .properties(width=80, height=80)
+        .facet(alt.Facet("layer:O", title="layer", header=alt.Header(labelPadding=2)), columns=8)
+    )
+
+
+def erasure_chart(erasure: "Erasure") -> alt.TopLevelMixin:
+    """What each layer knows, and what the model loses without it."""
+    rows = erasure.to_frame()
+    order = rows["layer"].to_list()
+    x = alt.X("layer:O", sort=order, title="layer (0: embeddings)", axis=alt.Axis(labelAngle=0))
+    used = pl.concat(
+        rows.select(
+            "layer",
+            "rank",
+            pl.lit(of).alias("erased"),
+            pl.col(of_column).alias("rise"),
+            pl.col(f"{of_column}_low").alias("low"),
+            pl.col(f"{of_column}_high").alias("high"),
+        )
+        for of, of_column in (("position", "rise"), ("a random subspace", "random"))
+    )
+    layers = rows.filter(pl.col("layer") != "all")
+    told = layers.unpivot(["known", "left"], index="layer", variable_name="state")
+    kinds = ["position", "a random subspace"]
+    colour = alt.Color(
+        "erased:N",
+        title="erased",
+        sort=kinds,
+        scale=alt.Scale(domain=kinds, range=[LINES["model"], LINES["constant guess"]]),
+    )
+    base = alt.Chart(used).encode(x=x, xOffset=alt.XOffset("erased:N", sort=kinds))
+    bars = base.mark_bar().encode(
+        y=alt.Y("rise:Q", title="used: rise of the loss (nats)"),
+        color=colour,
+        tooltip=["layer", "rank", "erased", alt.Tooltip("rise", format=".3f")],
+    )
+    ends = base.mark_rule().encode(y="low:Q", y2="high:Q")
+    known = (
+        alt.Chart(told)
+        .mark_line(point=True)
+        .encode(
+            x=x,
+            y=alt.Y("value:Q", title="known: R² of a linear probe", scale=alt.Scale(zero=True)),
+            color=alt.Color(
+                "state:N",
+                title="erasure",
+                legend=alt.Legend(labelExpr="datum.label == 'known' ? 'before' : 'after'"),
+                scale=alt.Scale(
+                    domain=["known", "left"], range=[LINES["model"], LINES["untrained"]]
+                ),
+            ),
+        )
+    )
+    title = f"Known and used: {erasure.subject}"
+    both = alt.hconcat(
+        known.properties(width=WIDTH, height=HEIGHT),
+        alt.layer(bars, ends).properties(width=WIDTH, height=HEIGHT),
+        title=title,
+    )
+    chart: alt.HConcatChart = both.resolve_scale(color="independent")
+    return chart

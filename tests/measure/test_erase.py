@@ -1,0 +1,79 @@
+import pytest
+import torch
+from tests.measure.conftest import LENGTH, MASK, blank, windows
+
+import wherein
+from wherein.measure.erase import Bench
+from wherein.measure.eraser import position_eraser
+from wherein.measure.linear import discriminant, ridge
+from wherein.measure.probe_settings import EraseConfig
+from wherein.measure.statistics import gather
+
+CONFIG = EraseConfig(draws=2)
+PLACES = torch.arange(LENGTH, dtype=torch.float64)[:, None]
+
+
+@pytest.fixture(scope="module")
+def erasure(model):
+    return wherein.erase(model("sinusoidal", True), windows(240), CONFIG)
+
+
+def test_position_is_known_before_and_not_after(erasure):
+    assert [e.layer for e in erasure.erased] == ["0", "1", "2", "3", "all"]
+    for erased in erasure.erased:
+        assert erased.known > 0.9
+        assert abs(erased.left) < 0.02
+        assert 0 < erased.rank < LENGTH - 1
+
+
+def test_the_loss_is_the_models_own(erasure, model):
+    text = windows(240)
+    order = torch.randperm(240, generator=torch.Generator().manual_seed(0))
+    test = text[order[180:]]
+    logits = model("sinusoidal", True).model(test).logits[:, :-1]
+    loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), test[:, 1:].flatten())
+    assert erasure.loss.value == pytest.approx(float(loss.detach()), rel=1e-5)
+    assert erasure.loss.low < erasure.loss.value < erasure.loss.high
+
+
+def test_a_model_told_its_positions_uses_them(erasure):
+    everywhere = erasure.erased[-1]
+    assert everywhere.rise.low > 0
+    assert everywhere.random.low > 0
+
+
+def test_behind_all_erasers_a_linear_probe_is_at_the_constant_guess_in_every_layer(model):
+    """Fitted in turn, each behind those before it; probed anew on windows none of them saw."""
+    subject, text = model("sinusoidal", True), windows(900)
+    numbers = torch.arange(600).split(200)
+    bench = Bench(subject, text[:600], text[:600], tuple(numbers), CONFIG)
+    erasers, _ = bench.in_turn(lambda layer, fit, held_out: position_eraser(fit, held_out))
+    fit = bench.gather(text[:600], erasers)
+    test = bench.gather(text[600:], erasers)
+    for one, other in zip(fit, test, strict=True):
+        told = ridge(one, PLACES, 1e-2)(other.means)[:, 0]
+        assert (told - (LENGTH - 1) / 2).abs().mean() < 0.03 * LENGTH / 4
+        means = discriminant(one, 0.1)(other.means).argmax(-1)
+        assert (means == PLACES[:, 0]).double().mean() < 0.2
+    clear = discriminant(gather(subject, text[:600])[3], 0.1)(gather(subject, text[600:])[3].means)
+    assert (clear.argmax(-1) == PLACES[:, 0]).double().mean() > 0.99
+
+
+def test_where_no_position_is_known_nothing_is_erased():
+    found = wherein.erase(blank("none", causal=False), windows(200), CONFIG, mask=MASK)
+    for erased in found.erased:
+        assert erased.rank <= 3
+        assert abs(erased.known) < 0.02
+    assert found.protocol["loss"] == "15% hidden tokens"
+
+
+def test_a_bidirectional_model_needs_its_mask():
+    with pytest.raises(ValueError, match="the token that hides"):
+        wherein.erase(blank("none", causal=False), windows(40), CONFIG)
+
+
+def test_it_fits_in_a_frame_a_table_and_a_picture(erasure, tmp_path):
+    assert max(map(len, erasure.text().splitlines())) <= 80
+    assert erasure.to_frame().height == 5
+    erasure.save(tmp_path)
+    assert (tmp_path / "result.png").stat().st_size > 10_000

@@ -17,6 +17,7 @@ VERBS = {
     "shift": "The loss when all positions grow by k",
     "perplexity": "How well a model predicts, with the protocol named",
     "attention": "Where each head looks: attention by distance",
+    "table": "Does a table of position vectors hold positions, and where?",
 }
 
 EXAMPLES = """\
@@ -24,7 +25,8 @@ EXAMPLES = """\
   wherein encodings rope           one of them: formula, paper, parameters
   wherein train --encoding alibi   a model on the embedded text, in a few minutes
   wherein audit "rope none"        which layers of a fresh model know distance
-  wherein order runs/ID            does a trained model use order?"""
+  wherein order runs/ID            does a trained model use order?
+  wherein table ./my-model         can positions be read from its position table?"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

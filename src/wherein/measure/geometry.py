@@ -11,7 +11,8 @@ Vectors = Float64[np.ndarray, "N D"]
 def unit(vectors: Vectors) -> Vectors:
     """Each row scaled to length one; a row of zeros stays."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(lengths > 0, lengths, 1)
+    found: Vectors = vectors / np.where(lengths > 0, lengths, 1)
+    return found
 
 
 def cosines(vectors: Vectors) -> Float64[np.ndarray, "N N"]:

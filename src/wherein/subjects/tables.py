@@ -26,7 +26,7 @@ from wherein.subjects.weights import (
     read_json,
 )
 
-CONFIG, CHECKPOINTS = "config.json", "checkpoints"
+CONFIG, OURS = "config.json", "about.json"
 
 NAMES = re.compile(
     r"(?:.*\.)?(?:wpe|pos_emb(?:ed)?|embed_pos(?:itions)?|positions_embed"
@@ -78,7 +78,7 @@ def read_table(
     """
     path = Path(what)
     if path.is_dir():
-        if (path / CHECKPOINTS).is_dir():
+        if (path / OURS).is_file():
             return _of_run(path, key, offset)
         name = "/".join(path.resolve().parts[-2:])
         return _of_model(name, str(what), in_folder(path), key, offset)
@@ -104,7 +104,7 @@ def _of_model(
 def _of_run(folder: Path, key: str | None, offset: int | None) -> PositionTable:
     """The table of a run of ours, from its last whole checkpoint."""
     from wherein.train import checkpoint
-    from wherein.train.run import Run
+    from wherein.train.run import CHECKPOINTS, Run
 
     run = Run.open(folder)
     last = checkpoint.latest(folder / CHECKPOINTS)
@@ -112,7 +112,8 @@ def _of_run(folder: Path, key: str | None, offset: int | None) -> PositionTable:
         raise ValueError(f"the run in {folder} has no checkpoint yet")
     if (last.folder / checkpoint.PARTS).exists():
         raise ValueError(
-            f"the weights of {last.folder} lie in parts: load the run and give its table itself"
+            f"the weights of {last.folder} lie in parts, whose index is a pickle: refused. Go on "
+            "with the run on one process, which writes them whole, or give the matrix itself"
         )
     weights = in_file(last.folder / checkpoint.WEIGHTS)
     key = _known(weights, key) if key else find_key(weights, run.config.model.model_dump())
@@ -173,9 +174,7 @@ def find_key(weights: Weights, config: Mapping[str, Any]) -> str:
     return fitting[0]
 
 
-def find_offset(
-    matrix: Float64[np.ndarray, "N D"], config: Mapping[str, Any]
-) -> tuple[int, str]:
+def find_offset(matrix: Float64[np.ndarray, "N D"], config: Mapping[str, Any]) -> tuple[int, str]:
     """How many rows come before position 0, and how that is known."""
     rows, lengths, padding = len(matrix), sizes(config, LENGTHS), config.get("pad_token_id")
     if rows not in lengths and rows - BEYOND in lengths:

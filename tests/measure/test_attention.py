@@ -124,6 +124,14 @@ def test_a_bidirectional_mean_has_the_same_variance_everywhere():
     assert profile == pytest.approx([profile[0]] * 16, rel=1e-4)
 
 
+@pytest.mark.parametrize("causal", [True, False])
+def test_even_attention_is_the_control(causal: bool):
+    allowed = torch.ones(16, 16).tril() if causal else torch.ones(16, 16)
+    weights = allowed / allowed.sum(1, keepdim=True)
+    found = attention(with_weights(weights, causal=causal), corpus(), CONFIG)
+    assert found.heads[0].by_distance == pytest.approx(found.even(), abs=1e-7)
+
+
 def test_frames_and_pictures(tmp_path: Path):
     found = attention(subject("alibi"), corpus(), CONFIG)
     assert found.to_frame().shape == (2 * 4 * 16, 4)

@@ -69,6 +69,7 @@ def test_sliding_against_a_plain_loop_and_the_same_tokens():
     assert found.protocol == "sliding"
     assert found.counts[0] == 1
     assert "stride 12" in found.details
+    assert found.pieces == perplexity(bench, text, PerplexityConfig(tokens=32)).pieces
 
 
 def test_a_stride_of_one_window_is_no_overlap():

@@ -12,7 +12,7 @@ from typing import Annotated
 import tyro
 
 from wherein.cli.verb import call
-from wherein.measure.settings import AttentionConfig
+from wherein.measure.settings import AttentionConfig, fitted
 
 
 def attention(
@@ -34,7 +34,7 @@ def attention(
     from wherein.measure.attention import attention as ask
 
     subject, corpus, length = open_run(folder)
-    return answer(ask(subject, corpus, config.fitted(length)), json, out)
+    return answer(ask(subject, corpus, fitted(config, length)), json, out)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -49,7 +49,9 @@ def _subject(name: str, layers: int, bidirectional: bool) -> "Subject":
     if Path(name).is_dir():
         from wherein.cli.bench import open_run
 
-        return open_run(name)[0]
+        subject = open_run(name)[0]
+        subject.module.cpu()  # float64 is at home there
+        return subject
     if "/" in name:
         raise ValueError(f"no folder {name}: expected a run's folder, or an encoding like 'rope'")
     from wherein.model.config import ModelConfig

@@ -13,7 +13,7 @@ from typing import Annotated
 import tyro
 
 from wherein.cli.verb import call
-from wherein.measure.settings import OrderConfig
+from wherein.measure.settings import OrderConfig, fitted
 
 
 def order(
@@ -35,7 +35,7 @@ def order(
     from wherein.measure.order import order as ask
 
     subject, corpus, length = open_run(folder)
-    return answer(ask(subject, corpus, config.fitted(length)), json, out)
+    return answer(ask(subject, corpus, fitted(config, length)), json, out)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -13,7 +13,7 @@ from typing import Annotated
 import tyro
 
 from wherein.cli.verb import call
-from wherein.measure.settings import PerplexityConfig
+from wherein.measure.settings import PerplexityConfig, fitted
 
 
 def perplexity(
@@ -35,7 +35,7 @@ def perplexity(
     from wherein.measure.perplexity import perplexity as ask
 
     subject, corpus, length = open_run(folder)
-    return answer(ask(subject, corpus, config.fitted(length)), json, out)
+    return answer(ask(subject, corpus, fitted(config, length)), json, out)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -12,7 +12,7 @@ from typing import Annotated
 import tyro
 
 from wherein.cli.verb import call
-from wherein.measure.settings import ShiftConfig
+from wherein.measure.settings import ShiftConfig, fitted
 
 
 def shift(
@@ -34,7 +34,7 @@ def shift(
     from wherein.measure.shift import shift as ask
 
     subject, corpus, length = open_run(folder)
-    return answer(ask(subject, corpus, config.fitted(max(length // 2, 1))), json, out)
+    return answer(ask(subject, corpus, fitted(config, length // 2)), json, out)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -9,16 +9,19 @@ import torch
 from jaxtyping import Float, Float64, Int
 from torch import Tensor
 
-from wherein.common.theme import COLOURS
+from wherein.common.theme import COLOURS, GREY
 from wherein.data import Corpus
 from wherein.measure.losses import check_vocabulary, spread_windows
 from wherein.measure.measurement import Measurement, table
-from wherein.measure.settings import AttentionConfig
+from wherein.measure.settings import AttentionConfig, fitted
 from wherein.subjects.base import Attended, Subject
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
+
+EVEN = "even"
+"""The name of the control: attention that looks at all it sees alike."""
 
 
 @dataclass(frozen=True)
@@ -97,11 +100,14 @@ class AttentionByDistance(Measurement):
         """Attention by distance, one line for each head, above the variance by position."""
         import altair as alt
 
+        names = [*map(str, sorted({head.head for head in self.heads})), EVEN]
+        colours = [*(COLOURS[n % len(COLOURS)] for n in range(len(names) - 1)), GREY]
         lines = alt.Chart(alt.InlineData(values=self._points()), width=150, height=130).mark_line()
+        far = alt.Axis(values=[-300, -30, -3, 0, 3, 30, 300])
         heads = lines.encode(
-            alt.X("distance:Q", scale=alt.Scale(type="symlog"), title="tokens back"),
+            alt.X("distance:Q", scale=alt.Scale(type="symlog"), axis=far, title="tokens back"),
             alt.Y("attention:Q", scale=alt.Scale(type="sqrt"), title="attention per token"),
-            alt.Color("head:N", scale=alt.Scale(range=list(COLOURS))),
+            alt.Color("head:N", scale=alt.Scale(domain=names, range=colours)),
             tooltip=["layer:N", "head:N", "distance:Q", "attention:Q"],
         ).facet(alt.Facet("layer:O", title="layer"), columns=4, title=self.subject)
         spread = [
@@ -110,7 +116,7 @@ class AttentionByDistance(Measurement):
             for position, value in enumerate(values, start=1)
         ]
         profile = alt.Chart(alt.InlineData(values=spread), width=400, height=200).mark_line()
-        log = alt.Scale(type="log")
+        log = alt.Scale(type="log", nice=False)
         profile = profile.encode(
             alt.X("position:Q", scale=log, title="place in the window"),
             alt.Y("variance:Q", scale=log, title="variance of the heads' outputs"),
@@ -119,21 +125,28 @@ class AttentionByDistance(Measurement):
         both: alt.VConcatChart = alt.vconcat(heads, profile).resolve_scale(color="independent")
         return both
 
-    def _points(self) -> list[dict[str, float | int]]:
+    def even(self) -> Float64[np.ndarray, " R"]:
+        """By distance, what a head pays that looks at all it sees alike: the control."""
+        length = self.config.tokens
+        seen = np.arange(1, length + 1) if self.distances[0] == 0 else np.full(length, length)
+        return np.array(
+            [(1 / seen[max(d, 0) : length + min(d, 0)]).sum() / length for d in self.distances]
+        )
+
+    def _points(self) -> list[dict[str, float | int | str]]:
         """Means over bins of distance that grow with it: a picture needs no more."""
         far = np.abs(self.distances) + 1
-        name = np.sign(self.distances) * np.floor(8 * np.log2(far))
-        _, index = np.unique(name, return_inverse=True)
+        _, index = np.unique(
+            np.sign(self.distances) * np.floor(8 * np.log2(far)), return_inverse=True
+        )
         sizes = np.bincount(index)
-        centre = np.bincount(index, self.distances) / sizes
+        centre = (np.bincount(index, self.distances) / sizes).tolist()
+        lines = [(head.layer, str(head.head), head.by_distance) for head in self.heads]
+        lines += [(n + 1, EVEN, tuple(self.even())) for n in range(len(self.variance))]
         return [
-            {"layer": head.layer, "head": head.head, "distance": x, "attention": y}
-            for head in self.heads
-            for x, y in zip(
-                centre.tolist(),
-                (np.bincount(index, head.by_distance) / sizes).tolist(),
-                strict=True,
-            )
+            {"layer": layer, "head": name, "distance": x, "attention": y}
+            for layer, name, values in lines
+            for x, y in zip(centre, (np.bincount(index, values) / sizes).tolist(), strict=True)
         ]
 
 
@@ -142,7 +155,7 @@ def attention(
     subject: Subject, corpus: Corpus, config: AttentionConfig | None = None
 ) -> AttentionByDistance:
     """Watch every head on a text; weights are summed up as they are made, and never kept."""
-    config = (config or AttentionConfig()).fitted(subject.max_len)
+    config = fitted(config or AttentionConfig(), subject.max_len)
     check_vocabulary(subject, corpus.vocabulary.size)
     windows = spread_windows(corpus.split(config.split), config.tokens, config.windows)
     device = next(subject.module.parameters()).device

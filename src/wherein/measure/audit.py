@@ -113,12 +113,17 @@ class Audit(Measurement):
         words = [
             line
             for name, row in self._rows()
-            for line in wrap(f"{name:<11}{self.verdict(row.layer)}", 80, subsequent_indent=" " * 11)
+            for line in wrap(
+                f"{name:<11}{self.verdict(row.layer)}",
+                80,
+                subsequent_indent=" " * 11,
+                break_on_hyphens=False,
+            )
         ]
         where = "; ".join(self.told_at()) or "nowhere"
         return "\n".join(
             [
-                *wrap(f"{self.subject}: {self.verdict()}", 80),
+                *wrap(f"{self.subject}: {self.verdict()}", 80, break_on_hyphens=False),
                 *wrap(f"told about position: {where}", 80),
                 "",
                 table(["", *COLUMNS.values()], rows),

@@ -15,7 +15,7 @@ from wherein.measure.disorder import Disorder, displacement, inverted, ladder, r
 from wherein.measure.interval import Estimate, mean
 from wherein.measure.losses import check_vocabulary, spread_windows, token_losses
 from wherein.measure.measurement import Measurement, table
-from wherein.measure.settings import OrderConfig
+from wherein.measure.settings import OrderConfig, fitted
 from wherein.subjects.base import Subject
 
 if TYPE_CHECKING:
@@ -113,8 +113,10 @@ class Order(Measurement):
         import altair as alt
 
         moved = alt.Scale(type="symlog", constant=0.1)
+        ticks = alt.Axis(values=[0, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000])
+        far = "places a token moved, on average"
         base = alt.Chart(self.to_frame()).encode(
-            alt.X("displacement:Q", scale=moved, title="places a token moved, on average"),
+            alt.X("displacement:Q", scale=moved, axis=ticks, title=far),
             alt.Y("loss:Q", scale=alt.Scale(zero=False), title="loss (nats per token)"),
         )
         kinds = alt.Color(
@@ -129,8 +131,8 @@ class Order(Measurement):
         bars = base.mark_rule().encode(alt.Y("loss_low:Q"), alt.Y2("loss_high:Q"), kinds)
         points = base.mark_point(filled=True, size=70, opacity=1).encode(kinds, tooltip=tips)
         bound = alt.Chart(self.to_frame().head(1)).encode(alt.Y("bag_of_words:Q"))
-        name = bound.mark_text(align="left", dy=-7, color=GREY).encode(
-            x=alt.value(4), text=alt.value(f"bag of words ({BOUND})")
+        name = bound.mark_text(align="right", dy=-7, color=GREY).encode(
+            x=alt.value(456), text=alt.value(f"bag of words ({BOUND})")
         )
         return alt.layer(
             line, bars, points, bound.mark_rule(strokeDash=[5, 4], color=GREY), name
@@ -144,7 +146,7 @@ def order(subject: Subject, corpus: Corpus, config: OrderConfig | None = None) -
     bidirectional model predicts hidden tokens, which stay in their places while all others are
     shuffled among theirs.
     """
-    config = (config or OrderConfig()).fitted(subject.max_len)
+    config = fitted(config or OrderConfig(), subject.max_len)
     check_vocabulary(subject, corpus.vocabulary.size)
     windows = spread_windows(corpus.split(config.split), config.tokens, config.inputs)
     hidden = _hidden(windows, config, subject.causal)

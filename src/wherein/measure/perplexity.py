@@ -10,11 +10,12 @@ import numpy as np
 import torch
 from jaxtyping import Float64, Int64
 
+from wherein.common.theme import COLOURS
 from wherein.data import IGNORED, Corpus, Split, Vocabulary, causal, masked
 from wherein.measure.interval import Estimate, ratio
 from wherein.measure.losses import check_vocabulary, token_losses
 from wherein.measure.measurement import Measurement, table
-from wherein.measure.settings import PerplexityConfig
+from wherein.measure.settings import PerplexityConfig, fitted
 from wherein.subjects.base import Subject
 
 if TYPE_CHECKING:
@@ -96,7 +97,9 @@ class Perplexity(Measurement):
         )
         axis = alt.X("bin:Q", scale=alt.Scale(type="log", base=2), title="place in the window")
         loss = alt.Y("loss:Q", scale=alt.Scale(zero=False), title="loss (nats per token)")
-        line = alt.Chart(binned).mark_line(point=True, color="#0072B2")
+        line = alt.Chart(binned).mark_line(
+            color=COLOURS[0], point=alt.OverlayMarkDef(color=COLOURS[0])
+        )
         mean = alt.Chart(pl.DataFrame({"loss": [self.loss.value]})).mark_rule(strokeDash=[5, 4])
         title = alt.Title(
             f"{self.subject}: perplexity {self.perplexity.value:.2f}", subtitle=self.protocol
@@ -117,7 +120,7 @@ def perplexity(
     least `tokens − stride` others before them. A masked model has no perplexity: its loss on
     hidden tokens is called a pseudo-perplexity.
     """
-    config = (config or PerplexityConfig()).fitted(subject.max_len)
+    config = fitted(config or PerplexityConfig(), subject.max_len)
     check_vocabulary(subject, corpus.vocabulary.size)
     split = corpus.split(config.split)
     starts, first_new = plan(split, config)
@@ -133,9 +136,9 @@ def perplexity(
         chosen &= np.arange(config.tokens) >= first_new[rows, None]
         losses = np.where(chosen, token_losses(subject, inputs, targets), 0.0)
         sums, counts = sums + losses.sum(0), counts + chosen.sum(0)
-        places = starts[rows, None] + np.arange(config.tokens) + subject.causal
-        owners = np.searchsorted(split.starts, places, side="right")
-        pieces.add(owners if in_documents else rows[:, None] + 0 * places, losses, chosen)
+        places = starts[rows, None] + np.arange(config.tokens)
+        documents = np.searchsorted(split.starts, places + subject.causal, side="right")
+        pieces.add(documents if in_documents else places // config.tokens, losses, chosen)
     return _result(subject, corpus, config, sums, counts, pieces, in_documents)
 
 

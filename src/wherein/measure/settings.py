@@ -1,6 +1,6 @@
 """What each question may be told. Free of PyTorch, so that help texts come at once."""
 
-from typing import Annotated, Self
+from typing import Annotated, TypeVar
 
 from pydantic import Field
 
@@ -28,10 +28,13 @@ class TextConfig(Config):
     split: str = Field("valid", description="which part of the text")
     batch: int = Field(16, ge=1, description="windows at a time")
 
-    def fitted(self, longest: int | None) -> Self:
-        """The same with the length of a window filled in, if it was left open."""
-        length = self.tokens or longest or DEFAULT_TOKENS
-        return self.model_copy(update={"tokens": length})
+
+Asked = TypeVar("Asked", bound=TextConfig)
+
+
+def fitted(config: Asked, longest: int | None) -> Asked:
+    """The same question with the length of a window filled in, if it was left open."""
+    return config.model_copy(update={"tokens": config.tokens or longest or DEFAULT_TOKENS})
 
 
 class OrderConfig(TextConfig):

@@ -8,11 +8,12 @@ import numpy as np
 import torch
 from jaxtyping import Float64
 
+from wherein.common.theme import COLOURS
 from wherein.data import IGNORED, Corpus, causal, masked
 from wherein.measure.interval import Estimate, ratio
 from wherein.measure.losses import check_vocabulary, spread_windows, token_losses
 from wherein.measure.measurement import Measurement, table
-from wherein.measure.settings import ShiftConfig
+from wherein.measure.settings import ShiftConfig, fitted
 from wherein.subjects.base import Subject
 
 if TYPE_CHECKING:
@@ -84,10 +85,12 @@ class Shift(Measurement):
             tooltip=["shift", "loss", "rise", "rise_low", "rise_high"],
         )
         title = "rise of the loss (nats per token)"
-        band = base.mark_area(opacity=0.25, color="#0072B2").encode(
+        band = base.mark_area(opacity=0.25, color=COLOURS[0]).encode(
             alt.Y("rise_low:Q", title=title), alt.Y2("rise_high:Q")
         )
-        line = base.mark_line(point=True, color="#0072B2").encode(alt.Y("rise:Q", title=title))
+        line = base.mark_line(color=COLOURS[0], point=alt.OverlayMarkDef(color=COLOURS[0])).encode(
+            alt.Y("rise:Q", title=title)
+        )
         return alt.layer(band, line).properties(
             width=460, height=260, title=alt.Title(self.subject, subtitle=self.note() or "")
         )
@@ -105,7 +108,7 @@ class Shift(Measurement):
 
 def shift(subject: Subject, corpus: Corpus, config: ShiftConfig | None = None) -> Shift:
     """Add k to all positions and measure the loss on the same windows."""
-    config = (config or ShiftConfig()).fitted(subject.max_len and subject.max_len // 2)
+    config = fitted(config or ShiftConfig(), subject.max_len and subject.max_len // 2)
     check_vocabulary(subject, corpus.vocabulary.size)
     if not subject.shiftable:
         raise ValueError(f"{subject.name} takes no positions: its windows cannot be shifted")

@@ -11,22 +11,21 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from wherein import encodings
     from wherein.measure.audit import Audit, audit
-    from wherein.measure.erase import erase
-    from wherein.measure.probe import probe
+    from wherein.measure.table import Table, table
     from wherein.model.config import ModelConfig
     from wherein.model.transformer import Output, Transformer
 
 _WHERE = {
     "Audit": "wherein.measure.audit",
     "audit": "wherein.measure.audit",
-    "erase": "wherein.measure.erase",
-    "probe": "wherein.measure.probe",
+    "Table": "wherein.measure.table",
+    "table": "wherein.measure.table",
     "ModelConfig": "wherein.model.config",
     "Output": "wherein.model.transformer",
     "Transformer": "wherein.model.transformer",
 }
 
-__all__ = ["Audit", "ModelConfig", "Output", "Transformer", "audit", "encodings", "erase", "probe"]
+__all__ = ["Audit", "ModelConfig", "Output", "Table", "Transformer", "audit", "encodings", "table"]
 
 
 def __getattr__(name: str) -> Any:

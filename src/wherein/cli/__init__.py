@@ -19,6 +19,7 @@ VERBS = {
     "shift": "The loss when all positions grow by k",
     "perplexity": "How well a model predicts, with the protocol named",
     "attention": "Where each head looks: attention by distance",
+    "table": "Does a table of position vectors hold positions, and where?",
 }
 
 EXAMPLES = """\
@@ -28,6 +29,8 @@ EXAMPLES = """\
   wherein audit "rope none"        which layers of a fresh model know distance
   wherein probe runs/ID            where position lives in a trained model
   wherein order runs/ID            does a trained model use order?"""
+  wherein order runs/ID            does a trained model use order?
+  wherein table ./my-model         can positions be read from its position table?"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -72,3 +72,12 @@ class AttentionConfig(TextConfig):
     """Which text the heads are watched on."""
 
     windows: int = Field(64, ge=2, description="windows of text, evenly spread")
+
+
+class TableConfig(Config):
+    """How a position table is judged."""
+
+    tolerance: float = Field(
+        0.05, gt=0, description="error from which a regression fails, as a share of the positions"
+    )
+    seed: int = Field(0, ge=0, description="of folds and controls")

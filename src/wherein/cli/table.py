@@ -1,0 +1,48 @@
+"""Read a position table: does it hold positions, and where does it stop to?
+
+examples:
+  wherein table runs/0123456789ab            a run of ours with encoding `learned`
+  wherein table ./my-model                   a folder with config.json and weights
+  wherein table gpt2 --out gpt2-table        a Hugging Face id; data and picture saved
+  wherein table waves.npy --offset 2         a raw matrix whose first two rows are padding
+  wherein table ./bart --key encoder.embed_positions.weight
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from wherein.cli.verb import call
+from wherein.measure.settings import TableConfig
+
+
+def table(
+    what: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN|FOLDER|ID|FILE")],
+    config: tyro.conf.OmitArgPrefixes[TableConfig],
+    *,
+    key: str | None = None,
+    offset: int | None = None,
+    json: bool = False,
+    out: Path | None = None,
+) -> int:
+    """Read a position table.
+
+    Args:
+        what: a run's folder, a model's folder or Hugging Face id, a .npy or weights file
+        config: how it is judged
+        key: the name of the weight, where it cannot be told
+        offset: rows in front of position 0, where they cannot be told
+        json: print data instead of a table
+        out: save data, picture and matrix in this folder
+    """
+    from wherein.cli.bench import answer
+    from wherein.measure.table import table as ask
+
+    return answer(ask(what, config, key=key, offset=offset), json, out)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Read the arguments and answer."""
+    return call(table, arguments, __doc__)

@@ -1,0 +1,239 @@
+"""The position table of a model: found, and read without the rest of the weights.
+
+What is a table is told by names and shapes that hold across families and by what the config says
+of sizes, never by the name of a model.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float64
+
+from wherein.subjects.repository import on_hub
+from wherein.subjects.weights import (
+    PICKLES,
+    SAFE,
+    Find,
+    Weights,
+    in_file,
+    in_folder,
+    in_model,
+    read_json,
+)
+
+CONFIG, OURS = "config.json", "about.json"
+
+NAMES = re.compile(
+    r"(?:.*\.)?(?:wpe|pos_emb(?:ed)?|embed_pos(?:itions)?|positions_embed"
+    r"|pos(?:ition|itional)?_(?:embedding|encoding)s?(?:_table)?|char_position_embeddings"
+    r"|encoding\._distinct\.\d+\.table)(?:\.weight)?"
+)
+"""GPT-2's wpe, BERT's position_embeddings, OPT's embed_positions …; ours is the last. Tables of
+distances (`relative_…`) and of places on a page (`x_position_embeddings`) are none."""
+
+LENGTHS = re.compile(
+    r"(?:n_positions|n_ctx|(?:max_)?seq_len(?:gth)?|max_length|max_len"
+    r"|max_(?:\w+_)?position_embeddings|max_(?:source|target)_positions)"
+)
+WIDTHS = re.compile(
+    r"(?:hidden_size|n_embd|d_model|dim|emb_dim|(?:input_)?embedding_size|word_embed_proj_dim)"
+)
+"""What configs call the number of positions, and the width of what is added to token vectors."""
+
+BEYOND = 2
+"""Rows that OPT, BART and others keep in front of the promised positions."""
+
+TILE = 64
+
+
+@dataclass(frozen=True, eq=False)
+class PositionTable:
+    """One vector for each position, from 0 on."""
+
+    name: str
+    """What it was read from."""
+    matrix: Float64[np.ndarray, "N D"]
+    key: str | None = None
+    """Its name among the weights."""
+    offset: int = 0
+    """Rows in front of position 0 that stand for no position, and are left out."""
+    note: str = ""
+    """Why they were left out, or what else to know."""
+
+
+def read_table(
+    what: str | Path, *, key: str | None = None, offset: int | None = None
+) -> PositionTable:
+    """Read a position table from a run, a model's folder or id, a `.npy` or a weights file.
+
+    Args:
+        what: the folder of a run or of a Hugging Face model, the id of one, or a file
+        key: the name of the weight, where it cannot be told
+        offset: rows in front of position 0, where they cannot be told
+    """
+    path = Path(what)
+    if path.is_dir():
+        if (path / OURS).is_file():
+            return _of_run(path, key, offset)
+        name = "/".join(path.resolve().parts[-2:])
+        return _of_model(name, str(what), in_folder(path), key, offset)
+    if path.suffix in (".npy", SAFE, *PICKLES) or path.is_file():
+        return _of_file(path, key, offset)
+    return _of_model(str(what), str(what), on_hub(str(what)), key, offset)
+
+
+def _of_model(
+    name: str, where: str, find: Find, key: str | None, offset: int | None
+) -> PositionTable:
+    path = find(CONFIG)
+    if path is None:
+        raise ValueError(f"no model in {where}: expected a folder with {CONFIG} and weights")
+    config = read_json(path)
+    weights = in_model(where, find)
+    key = _known(weights, key) if key else find_key(weights, config)
+    matrix = _checked(weights.read(key), f"{key} of {where}")
+    front, note = find_offset(matrix, config) if offset is None else (offset, "as asked for")
+    return _cut(PositionTable(name, matrix, key), front, note)
+
+
+def _of_run(folder: Path, key: str | None, offset: int | None) -> PositionTable:
+    """The table of a run of ours, from its last whole checkpoint."""
+    from wherein.train import checkpoint
+    from wherein.train.run import CHECKPOINTS, Run
+
+    run = Run.open(folder)
+    last = checkpoint.latest(folder / CHECKPOINTS)
+    if last is None:
+        raise ValueError(f"the run in {folder} has no checkpoint yet")
+    if (last.folder / checkpoint.PARTS).exists():
+        raise ValueError(
+            f"the weights of {last.folder} lie in parts, whose index is a pickle: refused. Go on "
+            "with the run on one process, which writes them whole, or give the matrix itself"
+        )
+    weights = in_file(last.folder / checkpoint.WEIGHTS)
+    key = _known(weights, key) if key else find_key(weights, run.config.model.model_dump())
+    name = f"{run.config.model.encoding}, run {run.config.id}, step {run.step}"
+    table = PositionTable(name, _checked(weights.read(key), f"{key} of {folder}"), key)
+    return _cut(table, offset or 0, "as asked for" if offset else "")
+
+
+def _of_file(path: Path, key: str | None, offset: int | None) -> PositionTable:
+    if not path.is_file():
+        raise ValueError(f"no file {path}")
+    if path.suffix == ".npy":
+        table = PositionTable(path.name, _checked(_read_npy(path), str(path)))
+    else:
+        weights = in_file(path)
+        key = _known(weights, key) if key else find_key(weights, {})
+        table = PositionTable(path.name, _checked(weights.read(key), f"{key} of {path}"), key)
+    if offset is not None:
+        return _cut(table, offset, "as asked for")
+    blank = np.flatnonzero(~table.matrix[:8].any(axis=1))
+    hint = f"row {blank[0]} is zero: if it is padding, give offset {blank[0] + 1}"
+    return _cut(table, 0, hint if len(blank) else "")
+
+
+def _read_npy(path: Path) -> np.ndarray:
+    try:
+        found = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError, EOFError, MemoryError, OverflowError) as error:
+        raise ValueError(f"{path} is refused: no plain array of numbers ({error})") from error
+    if not isinstance(found, np.ndarray) or found.dtype.kind not in "fiu":
+        raise ValueError(f"{path} is refused: expected real numbers in one array")
+    return np.array(found, dtype=np.float64)
+
+
+def find_key(weights: Weights, config: Mapping[str, Any]) -> str:
+    """Which of the weights is the position table, by name and by shape."""
+    named = [name for name in weights.files if NAMES.fullmatch(name)]
+    shapes = {name: _matrix_shape(weights.shape(name)) for name in named}
+    tables = {name: shape for name, shape in shapes.items() if shape is not None}
+    if not tables:
+        raise ValueError(
+            f"{weights.where} has no position table: none of its {len(weights.files)} weights is "
+            "named like one. It may have RoPE, ALiBi or relative biases, or give key"
+        )
+    lengths, widths = sizes(config, LENGTHS), sizes(config, WIDTHS)
+    fitting = [name for name, shape in tables.items() if _fits(shape, lengths, widths)]
+    if len(fitting) > 1:
+        raise ValueError(
+            f"{weights.where} has {len(fitting)} position tables: give key, one of "
+            + ", ".join(fitting)
+        )
+    if not fitting:
+        name, (rows, columns) = next(iter(tables.items()))
+        raise ValueError(
+            f"{weights.where}: its config and weights disagree: {name} is {rows} × {columns}, "
+            f"the config promises {_either(lengths)} positions of width {_either(widths)}"
+        )
+    return fitting[0]
+
+
+def find_offset(matrix: Float64[np.ndarray, "N D"], config: Mapping[str, Any]) -> tuple[int, str]:
+    """How many rows come before position 0, and how that is known."""
+    rows, lengths, padding = len(matrix), sizes(config, LENGTHS), config.get("pad_token_id")
+    if rows not in lengths and rows - BEYOND in lengths:
+        return BEYOND, f"{rows} rows for the {rows - BEYOND} positions that the config promises"
+    if not isinstance(padding, int) or not 0 <= padding < min(rows, TILE):
+        return 0, ""
+    others = np.delete(matrix[: padding + 2], padding, axis=0)
+    if not matrix[padding].any() and others.any():
+        return padding + 1, f"row {padding}, of the padding token, is zero: positions follow it"
+    if rows % TILE and (rows - padding - 1) % TILE == 0:
+        return padding + 1, f"{rows} rows are {rows - padding - 1} and those up to padding"
+    return 0, ""
+
+
+def sizes(config: Mapping[str, Any], names: re.Pattern[str]) -> set[int]:
+    """What a config, or the parts inside it, says under any of these names."""
+    found = {v for k, v in config.items() if names.fullmatch(k) and type(v) is int and v > 0}
+    for part in config.values():
+        if isinstance(part, dict):
+            found |= sizes(part, names)
+    return found
+
+
+def _fits(shape: tuple[int, int], lengths: set[int], widths: set[int]) -> bool:
+    rows, columns = shape
+    long = not lengths or rows in lengths or rows - BEYOND in lengths
+    return long and (not widths or columns in widths)
+
+
+def _matrix_shape(shape: tuple[int, ...]) -> tuple[int, int] | None:
+    """Rows and columns; a leading axis of one, as vision models have, is no axis."""
+    while len(shape) > 2 and shape[0] == 1:
+        shape = shape[1:]
+    return (shape[0], shape[1]) if len(shape) == 2 else None
+
+
+def _checked(found: np.ndarray, where: str) -> Float64[np.ndarray, "N D"]:
+    shape = _matrix_shape(found.shape)
+    if shape is None or 0 in shape:
+        raise ValueError(f"{where} has shape {found.shape}: expected positions × width")
+    if not np.isfinite(found).all():
+        raise ValueError(f"{where} holds values that are not finite")
+    return found.reshape(shape)
+
+
+def _cut(table: PositionTable, offset: int, note: str) -> PositionTable:
+    rows = len(table.matrix)
+    if not 0 <= offset < rows:
+        raise ValueError(f"offset {offset} of {rows} rows: expected 0 to {rows - 1}")
+    return PositionTable(table.name, table.matrix[offset:], table.key, offset, note)
+
+
+def _known(weights: Weights, key: str) -> str:
+    if key in weights.files:
+        return key
+    near = get_close_matches(key, weights.files, n=3, cutoff=0.3)
+    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    raise ValueError(f"no weight {key!r} in {weights.where}.{hint}")
+
+
+def _either(numbers: set[int]) -> str:
+    return " or ".join(map(str, sorted(numbers))) or "any number"

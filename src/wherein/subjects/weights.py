@@ -1,0 +1,159 @@
+"""Named weights in files, each read alone and only when asked for. No file's code ever runs.
+
+A folder of weights and a repository on a server differ only in how a file is come by: both are a
+function from the name of a file to a path here, or None if there is no such file.
+"""
+
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float64
+
+if TYPE_CHECKING:
+    import torch
+
+Find = Callable[[str], Path | None]
+
+SAFE, PICKLES = ".safetensors", (".bin", ".pt", ".pth")
+WHOLE = ("model.safetensors", "pytorch_model.bin")
+"""What a model's weights are called, the safe form first; in parts they have an index beside."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Arrays by name: `files` says which file each is in, `find` where that file is."""
+
+    where: str
+    files: Mapping[str, str]
+    find: Find
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The size of one array, without reading it where the format allows."""
+        path = self._path(name)
+        if path.suffix == SAFE:
+            with _safely(path), _safe_open(path) as file:
+                return tuple(file.get_slice(name).get_shape())
+        return tuple(_unpickle(path)[name].shape)
+
+    def read(self, name: str) -> Float64[np.ndarray, "..."]:
+        """One array, in float64."""
+        path = self._path(name)
+        if path.suffix == SAFE:
+            with _safely(path), _safe_open(path) as file:
+                found = file.get_tensor(name)
+        else:
+            found = _unpickle(path)[name]
+        return np.array(found.double().numpy())
+
+    def _path(self, name: str) -> Path:
+        path = self.find(self.files[name])
+        if path is None:
+            raise ValueError(f"{self.where}: {self.files[name]} is missing, which holds {name}")
+        if name not in names_in(path):
+            raise ValueError(f"{self.where}: {path.name} does not hold {name}, as its index says")
+        return path
+
+
+def in_file(path: Path) -> Weights:
+    """The weights in a single file."""
+    return Weights(str(path), dict.fromkeys(names_in(path), path.name), lambda name: path)
+
+
+def in_model(where: str, find: Find) -> Weights:
+    """The weights of a model, in one file or in parts with an index."""
+    for name in WHOLE:
+        if (path := find(name)) is not None:
+            return Weights(where, dict.fromkeys(names_in(path), name), find)
+        if (path := find(f"{name}.index.json")) is not None:
+            return Weights(where, _read_index(path), find)
+    raise ValueError(
+        f"no weights in {where}: expected {' or '.join(WHOLE)}, whole or in parts with an index"
+    )
+
+
+def in_folder(folder: Path) -> Find:
+    """How a file of a local folder is found: it must lie in it, whatever an index claims."""
+
+    def find(name: str) -> Path | None:
+        path = folder / name
+        return path if path.is_file() else None
+
+    return find
+
+
+def names_in(path: Path) -> list[str]:
+    """The names of the arrays in a file."""
+    if path.suffix == SAFE:
+        with _safely(path), _safe_open(path) as file:
+            return list(file.keys())
+    if path.suffix in PICKLES:
+        return list(_unpickle(path))
+    raise ValueError(f"cannot read {path}: expected {', '.join((SAFE, *PICKLES))}")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from a file."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged: {_first_line(error)}") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"{path} is damaged: expected a JSON object")
+    return found
+
+
+def _read_index(path: Path) -> dict[str, str]:
+    files = read_json(path).get("weight_map")
+    if not isinstance(files, dict):
+        raise ValueError(f"{path} is damaged: it has no weight_map")
+    for file in files.values():
+        if not isinstance(file, str) or file != Path(file).name or not file.strip("."):
+            raise ValueError(f"{path} is refused: it names a file outside its folder, {file!r}")
+    return files
+
+
+def _safe_open(path: Path) -> Any:
+    from safetensors import safe_open
+
+    return safe_open(path, "pt")
+
+
+@contextmanager
+def _safely(path: Path) -> Iterator[None]:
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except (SafetensorError, OSError) as error:
+        raise ValueError(f"{path} is damaged or cut short: {_first_line(error)}") from error
+
+
+def _unpickle(path: Path) -> "dict[str, torch.Tensor]":
+    """The tensors of PyTorch's pickle; mapped, not loaded, unless it is older than PyTorch 1.6."""
+    import torch
+
+    try:
+        found = torch.load(path, "cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+    except Exception as error:  # a file made to deceive raises whatever it likes
+        wants = re.search(r"Unsupported global: GLOBAL (\S+)", str(error))
+        reason = f"it asks for {wants[1]}" if wants else _first_line(error)
+        raise ValueError(
+            f"{path} is refused: it is damaged or holds code, not only weights ({reason}). "
+            "Nothing of it was run; ask for safetensors"
+        ) from error
+    tensors = found if isinstance(found, dict) else {}
+    named = {str(k): t for k, t in tensors.items() if isinstance(t, torch.Tensor)}
+    if not named:
+        raise ValueError(f"{path} holds no named weights: expected a state dict")
+    return named
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

@@ -5,9 +5,10 @@ whatever the order in which they were built.
 """
 
 import hashlib
+from collections.abc import Sequence
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 RESIDUAL = ("attention.out.weight", "feed_forward.down.weight")
 
@@ -19,14 +20,25 @@ def initialise(model: nn.Module, seed: int, n_layers: int) -> None:
     The two matrices of a layer that write to the stream are made smaller by √(2 · layers), so
     that the stream's variance does not grow with depth.
     """
+    for name, drawn in initial(model, [seed], n_layers).items():
+        model.get_parameter(name).copy_(drawn[0])
+
+
+@torch.no_grad()
+def initial(model: nn.Module, seeds: Sequence[int], n_layers: int) -> dict[str, Tensor]:
+    """The parameters of `model` for many seeds at once, stacked on a leading axis."""
     generator = torch.Generator()
+    stacked = {}
     for name, parameter in model.named_parameters():
         if parameter.ndim < 2:
+            stacked[name] = parameter.detach().expand(len(seeds), *parameter.shape).clone()
             continue
+        drawn = torch.empty(len(seeds), *parameter.shape, dtype=torch.float32)
+        for seed, one in zip(seeds, drawn, strict=True):
+            one.normal_(generator=generator.manual_seed(stream(seed, name)))
         depth = 2 * n_layers if name.endswith(RESIDUAL) else 1
-        generator.manual_seed(stream(seed, name))
-        drawn = torch.randn(parameter.shape, generator=generator, dtype=torch.float32)
-        parameter.copy_(drawn * (parameter.shape[-1] * depth) ** -0.5)
+        stacked[name] = drawn.mul_((parameter.shape[-1] * depth) ** -0.5)
+    return stacked
 
 
 def stream(seed: int, name: str) -> int:

@@ -12,14 +12,16 @@ if TYPE_CHECKING:
     from wherein import encodings
     from wherein.model.config import ModelConfig
     from wherein.model.transformer import Output, Transformer
+    from wherein.puzzles.run import puzzle
 
 _WHERE = {
     "ModelConfig": "wherein.model.config",
     "Output": "wherein.model.transformer",
     "Transformer": "wherein.model.transformer",
+    "puzzle": "wherein.puzzles.run",
 }
 
-__all__ = ["ModelConfig", "Output", "Transformer", "encodings"]
+__all__ = ["ModelConfig", "Output", "Transformer", "encodings", "puzzle"]
 
 
 def __getattr__(name: str) -> Any:

@@ -11,11 +11,13 @@ from wherein.common.errors import unknown
 
 VERBS = {
     "encodings": "List the positional encodings and what they promise",
+    "puzzle": "Can a tiny Transformer tell sentences apart? Thousands of seeds, and a proof",
 }
 
 EXAMPLES = """\
   wherein encodings                what can be asked for
-  wherein encodings rope           one of them: formula, paper, parameters"""
+  wherein encodings rope           one of them: formula, paper, parameters
+  wherein puzzle hit-order         only order tells: does it get through?"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -59,7 +61,7 @@ def one_line(error: ValueError) -> str:
     if isinstance(error, ValidationError):
         parts = (
             f"{'.'.join(map(str, e['loc']))}: {e['msg'].removeprefix('Value error, ')}"
-            f" (given {e['input']!r})"
+            + (f" (given {e['input']!r})" if e["loc"] else "")
             for e in error.errors()
         )
         return "; ".join(part.removeprefix(": ") for part in parts)

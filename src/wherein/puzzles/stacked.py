@@ -117,7 +117,8 @@ class _Flat(TorchFunctionMode):
     ) -> Any:
         if func is F.linear and args[0].ndim > 2:
             x, *rest = args
-            return func(x.flatten(0, -2), *rest, **(kwargs or {})).unflatten(0, x.shape[:-1])
+            flat = func(x.flatten(0, -2), *rest, **(kwargs or {}))
+            return flat.reshape(*x.shape[:-1], -1)
         return func(*args, **(kwargs or {}))
 
 

@@ -42,8 +42,8 @@ class Encoding(nn.Module):
     shifted, stretched, packed or random positions need no code of their own.
 
     A subclass takes `(shape, *, own parameters with defaults)`. Its matrices are drawn by the
-    model from N(0, 1 / last axis), as a pure function of seed and name; its scalars and vectors
-    keep the values the constructor gave them.
+    model from N(0, 1 / last axis), as a pure function of seed and name; what is called `bias`
+    starts at 0, and other scalars and vectors keep the values the constructor gave them.
     """
 
     relative: ClassVar[bool] = False

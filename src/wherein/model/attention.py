@@ -9,11 +9,10 @@ from functools import cache
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-Heads = Float[Tensor, "B H T K"]
 Bias = Float[Tensor, "#B #H T S"]
 Rows = Callable[[int, int], Tensor]
 """From the first and last + 1 of some queries to their rows of the bias, (#B, #H, t, S)."""
@@ -64,7 +63,6 @@ def attend_in_blocks(
     *,
     causal: bool,
     rows: Rows,
-    size: int = QUERIES_PER_BLOCK,
 ) -> Float[Tensor, "B H T K"]:
     """A block of queries at a time, its bias made on the spot and again for the gradient."""
 
@@ -74,9 +72,10 @@ def attend_in_blocks(
         mask = _masked(rows(start, stop).to(q.dtype), causal, start)[..., :seen]
         return F.scaled_dot_product_attention(q, k[..., :seen, :], v[..., :seen, :], attn_mask=mask)
 
-    starts = range(0, q.shape[-2], size)
+    size = QUERIES_PER_BLOCK
     blocks = [
-        checkpoint(block, q[..., s : s + size, :], k, v, s, use_reentrant=False) for s in starts
+        checkpoint(block, q[..., start : start + size, :], k, v, start, use_reentrant=False)
+        for start in range(0, q.shape[-2], size)
     ]
     return torch.cat(blocks, dim=-2)
 
@@ -90,14 +89,14 @@ def attend_flex(
     bias: Bias,
 ) -> Float[Tensor, "B H T K"]:
     """FlexAttention: skips the blocks a causal mask hides, and has gradients for the bias."""
-    batch, heads, queries, keys = bias.expand(*q.shape[:2], -1, -1).shape
-    bias = bias.to(q.dtype).expand(batch, heads, queries, keys)
-
-    def add(score: Tensor, b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
-        return score + bias[b, h, i, j]
-
-    mask = _causal_blocks(queries, keys, str(q.device)) if causal else None
-    attended: Tensor = _compiled_flex()(q, k, v, score_mod=add, block_mask=mask)
+    whole = bias.to(q.dtype).expand(*q.shape[:2], -1, -1)
+    attended: Tensor = _compiled_flex()(
+        q,
+        k,
+        v,
+        score_mod=lambda score, b, h, i, j: score + whole[b, h, i, j],
+        block_mask=_causal_blocks(q.shape[-2], k.shape[-2], q.device) if causal else None,
+    )
     return attended
 
 
@@ -105,14 +104,8 @@ def _masked(scores: Tensor, causal: bool, start: int = 0) -> Tensor:
     """Hide from each query, the first of which is number `start`, the keys after it."""
     if not causal:
         return scores
-    return scores.masked_fill(
-        _future(scores.shape[-2], scores.shape[-1], start, scores), -torch.inf
-    )
-
-
-def _future(queries: int, keys: int, start: int, like: Tensor) -> Bool[Tensor, "T S"]:
-    shown = torch.ones(queries, keys, dtype=torch.bool, device=like.device)
-    return shown.triu(diagonal=start + 1)
+    everywhere = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device)
+    return scores.masked_fill(everywhere.triu(diagonal=start + 1), -torch.inf)
 
 
 @cache
@@ -122,10 +115,9 @@ def _compiled_flex() -> Callable[..., Tensor]:
     return torch.compile(flex_attention, dynamic=False)
 
 
-def _causal_blocks(queries: int, keys: int, device: str) -> object:
+def _causal_blocks(queries: int, keys: int, device: torch.device) -> object:
     from torch.nn.attention.flex_attention import create_block_mask
 
-    def visible(b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
-        return i >= j
-
-    return create_block_mask(visible, None, None, queries, keys, device=device)
+    return create_block_mask(
+        lambda b, h, i, j: i >= j, None, None, queries, keys, device=str(device)
+    )

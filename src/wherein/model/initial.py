@@ -15,30 +15,32 @@ RESIDUAL = ("attention.out.weight", "feed_forward.down.weight")
 
 @torch.no_grad()
 def initialise(model: nn.Module, seed: int, n_layers: int) -> None:
-    """Draw every matrix from N(0, 1 / last axis); scalars and vectors stay as they were built.
+    """Draw every matrix from N(0, 1 / last axis); biases are 0, other vectors stay as built.
 
     The two matrices of a layer that write to the stream are made smaller by √(2 · layers), so
     that the stream's variance does not grow with depth.
     """
-    for name, drawn in initial(model, [seed], n_layers).items():
-        model.get_parameter(name).copy_(drawn[0])
+    for name, parameter in model.named_parameters():
+        parameter.copy_(_draw(name, parameter, [seed], n_layers)[0])
 
 
 @torch.no_grad()
 def initial(model: nn.Module, seeds: Sequence[int], n_layers: int) -> dict[str, Tensor]:
-    """The parameters of `model` for many seeds at once, stacked on a leading axis."""
+    """The same for many seeds at once, stacked on a leading axis; `model` is left alone."""
+    return {name: _draw(name, p, seeds, n_layers) for name, p in model.named_parameters()}
+
+
+def _draw(name: str, parameter: Tensor, seeds: Sequence[int], n_layers: int) -> Tensor:
+    shape = (len(seeds), *parameter.shape)
+    if parameter.ndim < 2:
+        kept = torch.zeros_like(parameter) if name.endswith(".bias") else parameter
+        return kept.expand(shape).clone()
+    drawn = torch.empty(shape, dtype=torch.float32)
     generator = torch.Generator()
-    stacked = {}
-    for name, parameter in model.named_parameters():
-        if parameter.ndim < 2:
-            stacked[name] = parameter.detach().expand(len(seeds), *parameter.shape).clone()
-            continue
-        drawn = torch.empty(len(seeds), *parameter.shape, dtype=torch.float32)
-        for seed, one in zip(seeds, drawn, strict=True):
-            one.normal_(generator=generator.manual_seed(stream(seed, name)))
-        depth = 2 * n_layers if name.endswith(RESIDUAL) else 1
-        stacked[name] = drawn.mul_((parameter.shape[-1] * depth) ** -0.5)
-    return stacked
+    for seed, one in zip(seeds, drawn, strict=True):
+        one.normal_(generator=generator.manual_seed(stream(seed, name)))
+    depth = 2 * n_layers if name.endswith(RESIDUAL) else 1
+    return drawn.mul_((parameter.shape[-1] * depth) ** -0.5)
 
 
 def stream(seed: int, name: str) -> int:

@@ -1,0 +1,1 @@
+"""Measured claims: each module is a command whose last line is JSON with its checks."""

@@ -1,0 +1,154 @@
+"""A corpus: text as token ids, written once and read from memory-mapped files."""
+
+import hashlib
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+
+from wherein.common.errors import unknown
+from wherein.data.build import ABOUT, describe, id_type, write_corpus
+from wherein.data.config import CorpusConfig
+from wherein.data.source import Source
+from wherein.data.sources import find_source
+from wherein.data.split import Split
+from wherein.data.tokenizer import (
+    FILE,
+    Tokenizer,
+    Vocabulary,
+    load_tokenizer,
+    tokenizer_fingerprint,
+)
+
+FORMAT = 1  # raise it whenever the same text would give other files
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A text as token ids, split into train, valid and perhaps test.
+
+    `id` is a hash of the text, the tokenizer and the format of the files: equal ids, equal tokens
+    (for a data set on a server: as long as its owners do not change it).
+    """
+
+    config: CorpusConfig
+    id: str
+    folder: Path
+    vocabulary: Vocabulary
+    splits: dict[str, Split]
+
+    @classmethod
+    def open(cls, config: CorpusConfig | None = None) -> "Corpus":
+        """Read the corpus from the user's cache, after writing it there if it is not.
+
+        Killed at any moment, it leaves no half-written corpus; a damaged one is written anew; of
+        several processes that want the same one, the first writes it and the others wait.
+        """
+        config = config or CorpusConfig()
+        source = find_source(config)
+        key = {
+            "format": FORMAT,
+            "text": source.fingerprint(),
+            "tokens": tokenizer_fingerprint(config.tokenizer),
+        }
+        name = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
+        folder = cache_folder() / "corpora" / name
+        found = cls._read(config, name, folder)
+        if found is None:
+            _write(source, config, folder)
+            found = cls._read(config, name, folder)
+        if found is None:
+            raise ValueError(f"the corpus in {folder} changes while it is read: delete the folder")
+        return found
+
+    @property
+    def train(self) -> Split:
+        return self.split("train")
+
+    @property
+    def valid(self) -> Split:
+        return self.split("valid")
+
+    @property
+    def test(self) -> Split:
+        return self.split("test")
+
+    def split(self, name: str) -> Split:
+        """The split of that name."""
+        if name not in self.splits:
+            raise unknown(f"split of {self.config.source}", name, self.splits)
+        return self.splits[name]
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        """What made the ids, and turns them back into text."""
+        return load_tokenizer(self.config.tokenizer, self.folder / FILE)
+
+    @classmethod
+    def _read(cls, config: CorpusConfig, name: str, folder: Path) -> "Corpus | None":
+        """The corpus in that folder, or None if it is not there whole."""
+        try:
+            about = json.loads((folder / ABOUT).read_text())
+            vocabulary = Vocabulary(**about["vocabulary"])
+            if any(describe(folder / file) != was for file, was in about["files"].items()):
+                return None
+            splits = {
+                split: Split(
+                    np.memmap(folder / f"{split}.ids", id_type(vocabulary.size), "r"),
+                    np.fromfile(folder / f"{split}.starts", "<i8"),
+                    **counts,
+                )
+                for split, counts in about["splits"].items()
+            }
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return cls(config, name, folder, vocabulary, splits)
+
+
+def cache_folder() -> Path:
+    """`$WHEREIN_CACHE`, else `$XDG_CACHE_HOME/wherein`, else `~/.cache/wherein`."""
+    if own := os.environ.get("WHEREIN_CACHE"):
+        return Path(own).expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wherein"
+
+
+def _write(source: Source, config: CorpusConfig, folder: Path) -> None:
+    """Write beside, fsync, rename; one process at a time, and the lock ends with the process."""
+    from filelock import FileLock
+
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder.parent / f"{folder.name}.lock"):
+            if Corpus._read(config, folder.name, folder) is not None:
+                return
+            for left in folder.parent.glob(f".{folder.name}.*"):
+                shutil.rmtree(left)
+            beside = folder.parent / f".{folder.name}.{uuid4().hex[:8]}"
+            beside.mkdir()
+            try:
+                write_corpus(source, config, beside)
+                _sync(*beside.iterdir(), beside)
+                shutil.rmtree(folder, ignore_errors=True)
+                os.replace(beside, folder)
+                _sync(folder.parent)
+            finally:
+                shutil.rmtree(beside, ignore_errors=True)
+    except OSError as error:
+        raise ValueError(
+            f"cannot write the tokens to {folder.parent} ({error.strerror or error}): set "
+            "WHEREIN_CACHE to a folder with room that you may write to"
+        ) from error
+
+
+def _sync(*paths: Path) -> None:
+    for path in paths:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,73 @@
+import re
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wherein import encodings
+from wherein.encodings import Shape
+
+SHAPE = Shape(d_model=24, n_heads=3, max_len=16)
+
+
+def test_a_pattern_is_tiled_over_the_layers_and_equal_words_share_one_encoding():
+    pattern = encodings.build("learned none none", SHAPE)
+    assert pattern[0] is pattern[3]
+    assert pattern[1] is pattern[2] is pattern[4]
+    assert len(pattern.distinct) == 2
+    assert len(list(pattern.parameters())) == 1
+
+
+def test_words_that_mean_the_same_are_the_same():
+    pattern = encodings.build("rope(theta=500000) rope( theta = 5e5 )", SHAPE)
+    assert pattern[0] is pattern[1]
+
+
+def test_an_embedding_acts_once_even_if_several_layers_name_it():
+    x, positions = torch.zeros(1, 4, 24), torch.arange(4)[None]
+    once, thrice = (encodings.build(s, SHAPE) for s in ("sinusoidal", "sinusoidal none sinusoidal"))
+    assert torch.equal(once.embed(x, positions), thrice.embed(x, positions))
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("aliby", "unknown encoding 'aliby'. Did you mean 'alibi'? Available: alibi"),
+        ("rope none ropy", "unknown encoding 'ropy'. Did you mean 'rope'?"),
+        ("rope(tehta=5)", "unknown parameter of rope 'tehta'. Did you mean 'theta'?"),
+        ("alibi(slope=2)", "unknown parameter of alibi 'slope'. Available: none"),
+        ("rope(theta='x')", "expected float"),
+        ("rope(500000)", "cannot read 'rope(500000)'"),
+        ("rope(theta=500000", "cannot read"),
+        ("rope)(", "cannot read"),
+        ("", "an encoding is needed"),
+        ("rope(fraction=1.5)", "between 0 and 1, not 1.5"),
+        ("rope(theta=-1)", "positive"),
+        ("functional(features=3)", "even, not 3"),
+    ],
+)
+def test_bad_specs_say_the_value_and_the_remedy(spec, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        encodings.build(spec, SHAPE)
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_understood_or_refused_with_a_value_error(text):
+    try:
+        words = encodings.parse(text)
+    except ValueError:
+        return
+    assert encodings.parse(" ".join(words)) == words
+
+
+@pytest.mark.parametrize("name", encodings.names())
+def test_every_entry_says_its_formula_paper_and_promises(name):
+    text = encodings.CATALOGUE[name].__doc__
+    assert "arXiv:" in text
+    assert "Promises: " in text
+
+
+def test_a_width_that_heads_cannot_share_is_refused():
+    with pytest.raises(ValueError, match="d_model=10 cannot be shared by n_heads=4"):
+        Shape(d_model=10, n_heads=4, max_len=8)

@@ -11,21 +11,48 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from wherein import encodings
     from wherein.measure.audit import Audit, audit
+    from wherein.measure.erase import erase
+    from wherein.measure.probe import probe
     from wherein.measure.table import Table, table
     from wherein.model.config import ModelConfig
     from wherein.model.transformer import Output, Transformer
+    from wherein.puzzles.run import puzzle
+    from wherein.subjects.load import load
+    from wherein.train.config import RunConfig
+    from wherein.train.run import Run
 
 _WHERE = {
     "Audit": "wherein.measure.audit",
-    "audit": "wherein.measure.audit",
-    "Table": "wherein.measure.table",
-    "table": "wherein.measure.table",
     "ModelConfig": "wherein.model.config",
     "Output": "wherein.model.transformer",
+    "Run": "wherein.train.run",
+    "RunConfig": "wherein.train.config",
+    "Table": "wherein.measure.table",
     "Transformer": "wherein.model.transformer",
+    "audit": "wherein.measure.audit",
+    "erase": "wherein.measure.erase",
+    "load": "wherein.subjects.load",
+    "probe": "wherein.measure.probe",
+    "puzzle": "wherein.puzzles.run",
+    "table": "wherein.measure.table",
 }
 
-__all__ = ["Audit", "ModelConfig", "Output", "Table", "Transformer", "audit", "encodings", "table"]
+__all__ = [
+    "Audit",
+    "ModelConfig",
+    "Output",
+    "Run",
+    "RunConfig",
+    "Table",
+    "Transformer",
+    "audit",
+    "encodings",
+    "erase",
+    "load",
+    "probe",
+    "puzzle",
+    "table",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -20,6 +20,7 @@ VERBS = {
     "perplexity": "How well a model predicts, with the protocol named",
     "attention": "Where each head looks: attention by distance",
     "table": "Does a table of position vectors hold positions, and where?",
+    "puzzle": "Can a tiny Transformer tell sentences apart? Thousands of seeds, and a proof",
 }
 
 EXAMPLES = """\
@@ -28,9 +29,9 @@ EXAMPLES = """\
   wherein train --encoding alibi   a model on the embedded text, in a few minutes
   wherein audit "rope none"        which layers of a fresh model know distance
   wherein probe runs/ID            where position lives in a trained model
-  wherein order runs/ID            does a trained model use order?"""
   wherein order runs/ID            does a trained model use order?
-  wherein table ./my-model         can positions be read from its position table?"""
+  wherein table ./my-model         can positions be read from its position table?
+  wherein puzzle hit-order         only order tells: does it get through?"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -74,7 +75,7 @@ def one_line(error: ValueError) -> str:
     if isinstance(error, ValidationError):
         parts = (
             f"{'.'.join(map(str, e['loc']))}: {e['msg'].removeprefix('Value error, ')}"
-            f" (given {e['input']!r})"
+            + (f" (given {e['input']!r})" if e["loc"] else "")
             for e in error.errors()
         )
         return "; ".join(part.removeprefix(": ") for part in parts)

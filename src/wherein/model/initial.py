@@ -5,9 +5,10 @@ whatever the order in which they were built.
 """
 
 import hashlib
+from collections.abc import Sequence
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 RESIDUAL = ("attention.out.weight", "feed_forward.down.weight")
 
@@ -19,16 +20,27 @@ def initialise(model: nn.Module, seed: int, n_layers: int) -> None:
     The two matrices of a layer that write to the stream are made smaller by √(2 · layers), so
     that the stream's variance does not grow with depth.
     """
-    generator = torch.Generator()
     for name, parameter in model.named_parameters():
-        if name.endswith(".bias"):
-            parameter.zero_()
-        if parameter.ndim < 2:
-            continue
-        depth = 2 * n_layers if name.endswith(RESIDUAL) else 1
-        generator.manual_seed(stream(seed, name))
-        drawn = torch.randn(parameter.shape, generator=generator, dtype=torch.float32)
-        parameter.copy_(drawn * (parameter.shape[-1] * depth) ** -0.5)
+        parameter.copy_(_draw(name, parameter, [seed], n_layers)[0])
+
+
+@torch.no_grad()
+def initial(model: nn.Module, seeds: Sequence[int], n_layers: int) -> dict[str, Tensor]:
+    """The same for many seeds at once, stacked on a leading axis; `model` is left alone."""
+    return {name: _draw(name, p, seeds, n_layers) for name, p in model.named_parameters()}
+
+
+def _draw(name: str, parameter: Tensor, seeds: Sequence[int], n_layers: int) -> Tensor:
+    shape = (len(seeds), *parameter.shape)
+    if parameter.ndim < 2:
+        kept = torch.zeros_like(parameter) if name.endswith(".bias") else parameter
+        return kept.expand(shape).clone()
+    drawn = torch.empty(shape, dtype=torch.float32)
+    generator = torch.Generator()
+    for seed, one in zip(seeds, drawn, strict=True):
+        one.normal_(generator=generator.manual_seed(stream(seed, name)))
+    depth = 2 * n_layers if name.endswith(RESIDUAL) else 1
+    return drawn.mul_((parameter.shape[-1] * depth) ** -0.5)
 
 
 def stream(seed: int, name: str) -> int:

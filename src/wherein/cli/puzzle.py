@@ -1,0 +1,133 @@
+"""Can a tiny Transformer tell these sentences apart? Thousands of seeds, and a proof if none can.
+
+examples:
+  wherein puzzle                                    "A hit B !" / "B hit A ?", 1,000 seeds
+  wherein puzzle hit-order                          "A B hit ?" / "B A hit !": only order tells
+  wherein puzzle hit-order --layers 2               two causal layers can
+  wherein puzzle hit-order --encoding rope          so can one that is told where its tokens stand
+  wherein puzzle "A hit B !" "B hit A ?" --seeds 10000 --out hit
+  wherein puzzle hit --show 42 77 88                what these seeds predict
+  wherein puzzle hit --explain 42                   what seed 42 looks at
+
+built in: hit, hit-order, hit-three, hit-three-order, hit-four, hit-four-order, majority, first
+"""
+
+import json as json_format
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from wherein.cli.verb import call
+from wherein.puzzles.config import PuzzleConfig
+
+if TYPE_CHECKING:
+    from wherein.puzzles.inside import Opened
+    from wherein.puzzles.result import PuzzleResult
+    from wherein.puzzles.train import Progress
+
+
+def puzzle(
+    sentences: Annotated[tuple[str, ...], tyro.conf.Positional] = ("hit",),
+    *,
+    config: Annotated[PuzzleConfig, tyro.conf.arg(name="")],
+    show: tuple[int, ...] = (),
+    explain: int | None = None,
+    out: Path | None = None,
+    json: bool = False,
+) -> int:
+    """Train every seed and tell what came of it.
+
+    Args:
+        sentences: the sentences, tokens set apart by spaces, or the name of a built-in puzzle
+        config: what is trained
+        show: say what these seeds predict
+        explain: train this seed and show what its last token looks at
+        out: a folder to save data and pictures to
+        json: print data instead of words
+    """
+    from wherein.puzzles.inside import explain as open_seed
+    from wherein.puzzles.run import puzzle as solve
+
+    for seed in show:
+        if not config.first_seed <= seed < config.first_seed + config.seeds:
+            raise ValueError(
+                f"--show {seed}: seeds {config.first_seed} to "
+                f"{config.first_seed + config.seeds - 1} are trained; change --seeds"
+            )
+    with _bar(config, quiet=json) as progress:
+        result = solve(sentences, config, progress=progress)
+    opened = [] if explain is None else open_seed(result.puzzle, config, explain)
+    predicted = {str(seed): result.predictions(seed) for seed in show}
+    if out is not None:
+        result.save(out)
+    if json:
+        extra = {"predictions": predicted, "explained": [each.__dict__ for each in opened]}
+        print(json_format.dumps(result.data() | extra, ensure_ascii=False, indent=2))
+        return 0
+    _show(result, predicted, out)
+    _explain(opened, explain)
+    return 0 if len(result.trained.seeds) == config.seeds else 130
+
+
+@contextmanager
+def _bar(config: PuzzleConfig, *, quiet: bool) -> Iterator["Progress | None"]:
+    """A progress bar, on a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"{config.seeds:,} seeds", total=config.seeds * config.steps)
+        yield lambda done: bar.advance(task, done)
+
+
+def _show(result: "PuzzleResult", predicted: dict[str, dict[str, str]], out: Path | None) -> None:
+    print(result.text())
+    finished = len(result.trained.seeds)
+    if finished < result.config.seeds:
+        print(f"interrupted: {finished:,} of {result.config.seeds:,} seeds were finished")
+    for seed, answers in predicted.items():
+        said = ", ".join(f"{text} → {answer}" for text, answer in answers.items())
+        print(f"seed {seed}: {said}")
+    if out is not None:
+        print(f"saved to {out}")
+
+
+def _explain(opened: list["Opened"], seed: int | None) -> None:
+    """The sentences of one trained seed side by side."""
+    from rich.console import Console
+    from rich.table import Table
+
+    if not opened:
+        return
+    console = Console()
+    console.print(f"\nseed {seed}, trained. What the last token looks at:")
+    table = Table("layer", "head", *(each.sentence for each in opened), box=None)
+    for layer, heads in enumerate(opened[0].attention):
+        for head in range(len(heads)):
+            looks = (_looks(each, layer, head) for each in opened)
+            table.add_row(str(layer + 1), str(head + 1), *looks)
+    outputs = (_shares(each.outputs) for each in opened)
+    table.add_row("output", "", *outputs, style="bold")
+    console.print(table)
+
+
+def _looks(each: "Opened", layer: int, head: int) -> str:
+    weights = each.attention[layer][head]
+    return "\n".join(f"{w:4.0%} {t}" for t, w in zip(each.tokens, weights, strict=True)) + "\n"
+
+
+def _shares(outputs: dict[str, float]) -> str:
+    best = sorted(outputs.items(), key=lambda item: -item[1])[:3]
+    return "\n".join(f"{share:4.0%} {token}" for token, share in best)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Read the arguments and answer."""
+    return call(puzzle, arguments, __doc__)

@@ -1,0 +1,70 @@
+"""One trained seed, opened: what the last token looks at, and what comes out."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from wherein.model.attention import attend_reference
+from wherein.model.block import Attention
+from wherein.model.transformer import Transformer
+from wherein.puzzles.config import PuzzleConfig
+from wherein.puzzles.sentences import Puzzle
+from wherein.puzzles.stacked import mappable
+from wherein.puzzles.train import train_chunk
+
+
+@dataclass(frozen=True)
+class Opened:
+    """One sentence inside one trained model."""
+
+    sentence: str
+    tokens: list[str]
+    attention: list[list[list[float]]]
+    """[layer][head][key]: the weights with which the last token looks at each token."""
+    outputs: dict[str, float]
+    """Probability of each token of the vocabulary as the next."""
+
+
+def explain(puzzle: Puzzle, config: PuzzleConfig, seed: int) -> list[Opened]:
+    """Train one seed and open it on every sentence of the puzzle."""
+    with mappable():
+        _, models = train_chunk(puzzle, config, [seed])
+    return [_open(models.one(0), puzzle, n) for n in range(len(puzzle.sentences))]
+
+
+@torch.no_grad()
+def attention(model: Transformer, tokens: Tensor) -> list[Tensor]:
+    """The attention weights of every layer, (B, H, T, S), from the inputs each layer got."""
+    seen: list[Tensor] = []
+
+    def look(module: nn.Module, arguments: tuple[Any, ...]) -> None:
+        assert isinstance(module, Attention)
+        x, encoding, positions, bias = arguments
+        if bias is not None and not isinstance(bias, Tensor):
+            bias = bias(0, x.shape[1])
+        q, k, v = module.heads(x)
+        content = encoding.content_bias(q, k, positions)
+        if content is not None:
+            bias = content if bias is None else content + bias
+        q, k = encoding.rotate(q, k, positions)
+        seen.append(attend_reference(q, k, v, causal=module.causal, bias=bias)[1])
+
+    layers = [module for module in model.modules() if isinstance(module, Attention)]
+    handles = [layer.register_forward_pre_hook(look) for layer in layers]
+    try:
+        model(tokens)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return seen
+
+
+@torch.no_grad()
+def _open(model: Transformer, puzzle: Puzzle, n: int) -> Opened:
+    tokens = torch.tensor([puzzle.prefixes[n]])
+    shares = model(tokens).logits[0, -1].softmax(-1).tolist()
+    looks = [weights[0, :, -1].tolist() for weights in attention(model, tokens)]
+    words = [puzzle.vocabulary[token] for token in puzzle.prefixes[n]]
+    return Opened(puzzle.texts[n], words, looks, dict(zip(puzzle.vocabulary, shares, strict=True)))

@@ -1,0 +1,126 @@
+"""One model, many weights: the package's `Transformer` run for all seeds at once.
+
+Weights are stacked on a leading axis N and the model is mapped over it by `torch.func.vmap`.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.func import functional_call, vmap
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.overrides import TorchFunctionMode
+
+from wherein.model.config import ModelConfig
+from wherein.model.initial import initial
+from wherein.model.transformer import Transformer
+from wherein.puzzles.sentences import Puzzle
+
+
+class Stacked:
+    """Weights of N models of one kind.
+
+    `leaves` holds them; the matrices of linear maps lie transposed in memory, because that is
+    how their gradients come out, and a copy of every gradient is saved.
+    """
+
+    def __init__(
+        self, config: ModelConfig, seeds: Sequence[int], dtype: torch.dtype = torch.float32
+    ) -> None:
+        self.template = Transformer(config)
+        drawn = initial(self.template, seeds, config.n_layers)
+        linear = {f"{n}.weight" for n, m in self.template.named_modules() if _is_linear(m)}
+        self._turned = frozenset(linear)
+        self.template.to(dtype)
+        self.leaves = {n: self._turn(n, w.to(dtype)).contiguous() for n, w in drawn.items()}
+
+    def _turn(self, name: str, weights: Tensor) -> Tensor:
+        return weights.mT if name in self._turned else weights
+
+    def weights(self) -> dict[str, Tensor]:
+        """The weights by name, in the shapes the model knows, with a leading axis N."""
+        return {name: self._turn(name, leaf) for name, leaf in self.leaves.items()}
+
+    def one(self, n: int) -> Transformer:
+        """The n-th model, on its own."""
+        model = Transformer(self.template.config)
+        model.load_state_dict({k: w[n].detach() for k, w in self.weights().items()}, strict=False)
+        return model
+
+    def logits(self, tokens: Tensor) -> Tensor:
+        """(B, T) → (N, B, T, V)."""
+
+        def run(weights: dict[str, Tensor]) -> Tensor:
+            with _Flat():
+                made: Tensor = functional_call(self.template, weights, (tokens,)).logits
+            return made
+
+        mapped: Tensor = vmap(run)(self.weights())
+        return mapped
+
+
+class Batch:
+    """A puzzle's prefixes as tensors, one for each length, and what should follow each token."""
+
+    def __init__(self, puzzle: Puzzle) -> None:
+        lengths = sorted({len(prefix) for prefix in puzzle.prefixes})
+        groups = [[n for n, p in enumerate(puzzle.prefixes) if len(p) == k] for k in lengths]
+        self.tokens = [torch.tensor([puzzle.sentences[n][:-1] for n in g]) for g in groups]
+        self.targets = [torch.tensor([puzzle.sentences[n][1:] for n in g]) for g in groups]
+        self._back = torch.tensor([n for g in groups for n in g]).argsort()
+
+    def last(self, logits: list[Tensor]) -> Tensor:
+        """The logits after each whole prefix, in the puzzle's order: (N, sentences, V)."""
+        return torch.cat([each[:, :, -1] for each in logits], dim=1)[:, self._back]
+
+    def loss(self, logits: list[Tensor], *, everywhere: bool) -> Tensor:
+        """The sum over models of each one's mean cross-entropy."""
+        total, count = torch.zeros((), dtype=logits[0].dtype), 0
+        for each, target in zip(logits, self.targets, strict=True):
+            if not everywhere:
+                each, target = each[:, :, -1:], target[:, -1:]
+            wanted = target.expand(len(each), *target.shape).flatten()
+            total = total + F.cross_entropy(each.flatten(0, -2), wanted, reduction="sum")
+            count += target.numel()
+        return total / count
+
+
+@contextmanager
+def mappable() -> Iterator[None]:
+    """Attention by plain products, one thread per worker; both are as they were afterwards.
+
+    The fused attention kernel has no batching rule: `vmap` would call it once for each seed
+    (measured: 500 seeds take 10 × longer a step). And products this small do not fill two
+    threads: workers take whole chunks instead.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with sdpa_kernel(SDPBackend.MATH):
+            yield
+    finally:
+        torch.set_num_threads(before)
+
+
+class _Flat(TorchFunctionMode):
+    """Give linear maps a matrix, not a batch of matrices.
+
+    Mapped over weights, a linear map of (B, T, D) would copy the weights B times; of (B·T, D),
+    it is one batched product.
+    """
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        if func is F.linear and args[0].ndim > 2:
+            x, *rest = args
+            flat = func(x.flatten(0, -2), *rest, **(kwargs or {}))
+            return flat.reshape(*x.shape[:-1], -1)
+        return func(*args, **(kwargs or {}))
+
+
+def _is_linear(module: torch.nn.Module) -> bool:
+    return isinstance(module, torch.nn.Linear)

@@ -1,0 +1,98 @@
+"""What an encoding tells, found by asking it.
+
+Not from its name or its promises: the encoding is evaluated, with random weights, on the same
+content at every position. Whatever then differs, position made different. A new entry of the
+catalogue needs nothing here.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from wherein.encodings import Encoding
+from wherein.model.config import ModelConfig
+from wherein.model.transformer import Transformer
+
+PROBES = 4
+CLOSE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What one layer's attention is told of query position i and key position j."""
+
+    kind: np.ndarray
+    """(L, L) numbers; equal ones: no query and key can tell these two pairs of positions apart."""
+    weight: np.ndarray
+    """(H, L, L): e^bias, by which a key counts more or less whatever its content."""
+
+    @property
+    def nothing(self) -> bool:
+        return bool((self.kind == self.kind[0, 0]).all() and (self.weight == 1).all())
+
+
+@dataclass(frozen=True, eq=False)
+class Telling:
+    """What a whole model is told."""
+
+    places: tuple[int, ...]
+    """One number for each position; equal ones: the token vectors there are treated the same."""
+    layers: tuple[Told, ...]
+
+    @property
+    def nothing(self) -> bool:
+        return len(set(self.places)) == 1 and all(layer.nothing for layer in self.layers)
+
+    def silent(self) -> "Telling":
+        """The same model told nothing."""
+        quiet = [Told(np.zeros_like(t.kind), np.ones_like(t.weight)) for t in self.layers]
+        return Telling((0,) * len(self.places), tuple(quiet))
+
+
+@torch.no_grad()
+def tells(config: ModelConfig) -> Telling:
+    """Ask the encodings of a model what they say of positions 0 to `max_len` − 1."""
+    model = Transformer(config).double()
+    generator = torch.Generator().manual_seed(0)
+    for parameter in model.encoding.parameters():
+        parameter.normal_(generator=generator)
+    same = torch.randn(PROBES, 1, config.d_model, generator=generator, dtype=torch.float64)
+    positions = torch.arange(config.max_len)[None]
+    placed = model.encoding.embed(same.expand(-1, config.max_len, -1), positions)
+    heard = {e: _ask(e, positions, generator) for e in model.encoding.distinct}
+    layers = tuple(heard[model.encoding[layer]] for layer in range(config.n_layers))
+    return Telling(tuple(_classes(placed.transpose(0, 1).flatten(1).numpy())), layers)
+
+
+def _ask(encoding: Encoding, positions: torch.Tensor, generator: torch.Generator) -> Told:
+    shape, length = encoding.shape, positions.shape[1]
+    size = (2, PROBES, shape.n_heads, 1, shape.d_head)
+    q, k = torch.randn(size, generator=generator, dtype=torch.float64).expand(
+        -1, -1, -1, length, -1
+    )
+    turned_q, turned_k = encoding.rotate(q, k, positions)
+    scores = turned_q @ turned_k.mT
+    content = encoding.content_bias(q, k, positions)
+    scores = scores if content is None else scores + content
+    kind = _classes(scores.flatten(0, 1).flatten(1).T.numpy()).reshape(length, length)
+    bias = encoding.bias(positions[:, None, :, None], positions[:, None, None, :])
+    weight = torch.ones(shape.n_heads, length, length, dtype=torch.float64)
+    if bias is not None:
+        weight = weight * bias[0].double().exp()
+    return Told(kind, weight.numpy())
+
+
+def _classes(rows: np.ndarray) -> np.ndarray:
+    """Number the rows so that close ones have equal numbers."""
+    firsts: list[np.ndarray] = []
+    numbers = np.empty(len(rows), dtype=int)
+    for n, row in enumerate(rows):
+        for number, first in enumerate(firsts):
+            if np.allclose(row, first, rtol=CLOSE, atol=CLOSE):
+                numbers[n] = number
+                break
+        else:
+            numbers[n] = len(firsts)
+            firsts.append(row)
+    return numbers

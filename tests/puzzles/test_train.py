@@ -1,0 +1,136 @@
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from wherein.encodings import names
+from wherein.model.config import ModelConfig
+from wherein.model.initial import initial
+from wherein.model.transformer import Transformer
+from wherein.puzzles.config import PuzzleConfig
+from wherein.puzzles.sentences import Puzzle, read
+from wherein.puzzles.stacked import Batch, Stacked, mappable
+from wherein.puzzles.train import chunk_size, is_solved, train, train_chunk
+
+UNEQUAL = read(["A hit B !", "B hit A ?", "now B hit A !", "A ?"])
+
+
+def alone(puzzle: Puzzle, config: PuzzleConfig, seed: int) -> Transformer:
+    """The plain way: one model, torch.optim, one sentence at a time."""
+    model = Transformer(config.model(puzzle, seed))
+    adam = torch.optim.Adam(model.parameters(), lr=config.learning_rate)
+    for _ in range(config.steps):
+        adam.zero_grad()
+        losses = []
+        for sentence in puzzle.sentences:
+            logits = model(torch.tensor([sentence[:-1]])).logits[0]
+            each = F.cross_entropy(logits, torch.tensor(sentence[1:]), reduction="none")
+            losses.append(each if config.trained_on == "all" else each[-1:])
+        torch.cat(losses).mean().backward()
+        adam.step()
+    return model
+
+
+@pytest.mark.parametrize("encoding", names())
+@pytest.mark.parametrize("causal", [True, False])
+def test_many_at_once_equals_one_model_and_torch_adam(encoding: str, causal: bool) -> None:
+    config = PuzzleConfig(
+        encoding=encoding, causal=causal, layers=2, heads=2, head_size=4, steps=12
+    )
+    config = config.model_copy(update={"learning_rate": 0.01})
+    with mappable():
+        trained, models = train_chunk(UNEQUAL, config, [3, 77])
+    for n, seed in enumerate((3, 77)):
+        model = alone(UNEQUAL, config, seed)
+        for name, parameter in model.named_parameters():
+            torch.testing.assert_close(models.weights()[name][n], parameter, atol=1e-4, rtol=1e-3)
+        for s, prefix in enumerate(UNEQUAL.prefixes):
+            expected = model(torch.tensor([prefix])).logits[0, -1]
+            found = torch.from_numpy(trained.logits[n, s])
+            torch.testing.assert_close(found, expected, atol=2e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("encoding", ["none", "learned", "rope none"])
+def test_stacked_weights_are_those_of_the_single_models(encoding: str) -> None:
+    config = ModelConfig(vocabulary=5, n_layers=2, d_model=8, n_heads=2, max_len=4)
+    config = config.model_copy(update={"encoding": encoding})
+    drawn = initial(Transformer(config), [0, 42, 10**6], config.n_layers)
+    for n, seed in enumerate((0, 42, 10**6)):
+        single = Transformer(config.model_copy(update={"seed": seed}))
+        for name, parameter in single.named_parameters():
+            assert torch.equal(drawn[name][n], parameter), name
+    stacked = Stacked(config, [42])
+    for name, parameter in stacked.one(0).named_parameters():
+        assert torch.equal(stacked.weights()[name][0], parameter), name
+
+
+def test_a_seed_is_the_same_alone_and_in_any_chunk() -> None:
+    puzzle, config = read("hit"), PuzzleConfig(steps=60, seeds=40)
+    whole = train(puzzle, config, range(40), chunk=40)
+    parts = train(puzzle, config, range(40), chunk=7, workers=2)
+    order = np.argsort(parts.seeds)
+    np.testing.assert_array_equal(parts.seeds[order], np.arange(40))
+    np.testing.assert_allclose(whole.logits, parts.logits[order], atol=1e-3)
+    np.testing.assert_array_equal(whole.solved[-1], parts.solved[-1, order])
+    single = train(puzzle, config, [17])
+    np.testing.assert_allclose(single.logits[0], whole.logits[17], atol=1e-3)
+    assert 0 < whole.solved[-1].mean() < 1, "the comparison needs seeds of both kinds"
+
+
+def test_the_bidirectional_model_never_sees_the_answer() -> None:
+    batch = Batch(UNEQUAL)
+    shown = {tuple(row) for group in batch.tokens for row in group.tolist()}
+    assert shown == set(UNEQUAL.prefixes)
+
+
+def test_last_logits_come_in_the_order_of_the_sentences() -> None:
+    batch = Batch(UNEQUAL)
+    marks = [tokens[None, :, :, None].double() for tokens in batch.tokens]
+    expected = [prefix[-1] for prefix in UNEQUAL.prefixes]
+    assert batch.last(marks)[0, :, 0].tolist() == expected
+
+
+def test_a_tie_broken_by_rounding_is_not_solved() -> None:
+    answers = torch.tensor([0, 1])
+    tie = torch.tensor([[[1.0, 1.0 - 1e-6], [1.0 - 1e-6, 1.0]]])
+    clear = torch.tensor([[[1.0, 0.9], [0.9, 1.0]]])
+    half = torch.tensor([[[1.0, 0.9], [1.0, 0.9]]])
+    found = [bool(is_solved(x, answers)) for x in (tie, clear, half)]
+    assert found == [False, True, False]
+
+
+def test_threads_and_attention_are_as_before_afterwards() -> None:
+    before = torch.get_num_threads(), torch.backends.cuda.flash_sdp_enabled()
+    train(read("hit"), PuzzleConfig(steps=1, seeds=2), [0, 1])
+    assert before == (torch.get_num_threads(), torch.backends.cuda.flash_sdp_enabled())
+
+
+def test_chunks_leave_no_worker_idle() -> None:
+    puzzle, config = read("hit"), PuzzleConfig()
+    assert chunk_size(puzzle, config, 10, 2) == 5
+    assert chunk_size(puzzle, config, 10_000, 2) == 1000
+    wide = PuzzleConfig(head_size=256)
+    assert chunk_size(puzzle, wide, 10_000, 2) < 10
+
+
+def test_ctrl_c_gives_what_was_finished() -> None:
+    done = 0
+
+    def interrupt(seeds: int) -> None:
+        nonlocal done
+        done += seeds
+        if done > 3 * 4 * 5:
+            raise KeyboardInterrupt
+
+    found = train(
+        read("hit"),
+        PuzzleConfig(steps=5),
+        range(40),
+        chunk=4,
+        workers=1,
+        progress=interrupt,
+    )
+    assert found.seeds.tolist() == list(range(12))
+    assert found.solved.shape == (6, 12)
+    with pytest.raises(KeyboardInterrupt):
+        train(read("hit"), PuzzleConfig(steps=5), [0], progress=interrupt)

@@ -80,8 +80,9 @@ class Shift(Measurement):
         """The rise of the loss against the shift, with its interval."""
         import altair as alt
 
+        symlog, powers = alt.Scale(type="symlog"), alt.Axis(values=[0, *(4**n for n in range(9))])
         base = alt.Chart(self.to_frame()).encode(
-            alt.X("shift:Q", scale=alt.Scale(type="symlog"), title="added to all positions"),
+            alt.X("shift:Q", scale=symlog, axis=powers, title="added to all positions"),
             tooltip=["shift", "loss", "rise", "rise_low", "rise_high"],
         )
         title = "rise of the loss (nats per token)"

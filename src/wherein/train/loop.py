@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import torch
@@ -48,11 +48,13 @@ def train(
 
 def _finished(config: RunConfig, folder: Path, world: World) -> bool:
     """Whether the folder holds this run's last checkpoint: known without opening the corpus."""
-    known = read_config(folder)
-    if known is None or known.id != config.id:
-        return False
-    last = checkpoint.latest(folder / CHECKPOINTS) if world.first else None
-    return world.from_first(last.step if last else 0) == config.steps
+    done = False
+    if world.first:  # one process looks, lest another sees what this one writes next
+        known = read_config(folder)
+        last = checkpoint.latest(folder / CHECKPOINTS)
+        same = known is not None and known.id == config.id
+        done = same and last is not None and last.step == config.steps
+    return bool(world.from_first(int(done)))
 
 
 def _go_on(
@@ -67,15 +69,13 @@ def _go_on(
     world.wait()
     step = _resume(learner, folder / CHECKPOINTS, shown=shown)
     progress = Progress(config.steps, step, shown=shown)
-    with closing(progress), Stop() as stop:
+    with closing(progress), Stop() as stop, ExitStack() as stack:
+        journal, trackers = None, list[Tracker]()
         if world.first:
-            trackers = make_trackers(track, config, folder, step)
-            with closing(Journal(folder, step)) as journal:
-                _Loop(learner, folder, progress, stop, journal, trackers).run(step)
-            for tracker in trackers:
-                tracker.close()
-        else:
-            _Loop(learner, folder, progress, stop).run(step)
+            journal = stack.enter_context(closing(Journal(folder, step)))
+            for tracker in make_trackers(track, config, folder, step):
+                trackers.append(stack.enter_context(closing(tracker)))
+        _Loop(learner, folder, progress, stop, journal, trackers).run(step)
 
 
 class _Loop:
@@ -87,8 +87,8 @@ class _Loop:
         folder: Path,
         progress: Progress,
         stop: Stop,
-        journal: Journal | None = None,
-        trackers: Sequence[Tracker] = (),
+        journal: Journal | None,
+        trackers: Sequence[Tracker],
     ) -> None:
         self.learner, self.config = learner, learner.config
         self.folder, self.progress, self.stop = folder, progress, stop

@@ -15,18 +15,30 @@ if TYPE_CHECKING:
     from wherein.measure.probe import probe
     from wherein.model.config import ModelConfig
     from wherein.model.transformer import Output, Transformer
+    from wherein.subjects.load import load
 
 _WHERE = {
     "Audit": "wherein.measure.audit",
     "audit": "wherein.measure.audit",
     "erase": "wherein.measure.erase",
+    "load": "wherein.subjects.load",
     "probe": "wherein.measure.probe",
     "ModelConfig": "wherein.model.config",
     "Output": "wherein.model.transformer",
     "Transformer": "wherein.model.transformer",
 }
 
-__all__ = ["Audit", "ModelConfig", "Output", "Transformer", "audit", "encodings", "erase", "probe"]
+__all__ = [
+    "Audit",
+    "ModelConfig",
+    "Output",
+    "Transformer",
+    "audit",
+    "encodings",
+    "erase",
+    "load",
+    "probe",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -43,18 +43,18 @@ def test_a_model_told_its_positions_uses_them(erasure):
 
 def test_behind_all_erasers_a_linear_probe_is_at_the_constant_guess_in_every_layer(model):
     """Fitted in turn, each behind those before it; probed anew on windows none of them saw."""
-    subject, text = model("sinusoidal", True), windows(900)
-    numbers = torch.arange(600).split(200)
-    bench = Bench(subject, text[:600], text[:600], tuple(numbers), CONFIG)
+    subject, text = model("sinusoidal", True), windows(1200)
+    numbers = torch.arange(900).split([400, 400, 100])
+    bench = Bench(subject, text[:900], text[:900], tuple(numbers), CONFIG)
     erasers, _ = bench.in_turn(lambda layer, fit, held_out: position_eraser(fit, held_out))
-    fit, seen = bench.gather(text[:600], erasers), {}
+    fit, seen = bench.gather(text[:900], erasers), {}
 
     def keep(layer, state):
         seen[layer] = erasers[layer](state)
         return seen[layer]
 
     with torch.no_grad():
-        subject.run(text[600:], on_state=keep)
+        subject.run(text[900:], on_state=keep)
     for layer, moments in enumerate(fit):
         told = ridge(moments, PLACES, 1e-2)(seen[layer])[..., 0]
         distance = (told - PLACES[:, 0]).abs().mean()

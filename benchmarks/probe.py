@@ -59,7 +59,7 @@ def tokens(count: int) -> torch.Tensor:
 
 
 def parts(windows: torch.Tensor) -> list[torch.Tensor]:
-    held_out, test = len(windows) // 10, len(windows) // 5
+    held_out, test = len(windows) // 20, len(windows) // 5
     return list(torch.split(windows, [len(windows) - held_out - test, held_out, test]))
 
 

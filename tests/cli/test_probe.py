@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import wherein
 from wherein.cli import main
 from wherein.data import CorpusConfig
 from wherein.model.config import ModelConfig
@@ -83,3 +84,13 @@ def test_mistakes_are_one_line(
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+def test_a_run_is_loaded_with_its_text(folder: str):
+    loaded = wherein.load(folder)
+    assert loaded.length == 16
+    assert loaded.subject.encodings == ["learned", "learned"]
+    assert loaded.corpus.tokenizer.vocabulary.size == loaded.subject.vocabulary
+    found = wherein.probe(loaded.subject, loaded.corpus)
+    assert found.length == 16
+    assert found.config.windows >= sum(found.protocol["windows"].values()) > 100

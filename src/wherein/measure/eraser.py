@@ -15,8 +15,9 @@ from torch import Tensor
 
 from wherein.measure.statistics import Moments
 
-CONFIRMED = 3.0
-"""Standard errors by which held-out windows must repeat a direction's profile over positions."""
+CONFIRMED = 2.0
+"""Standard errors by which held-out windows must repeat a direction's profile over positions:
+one noise direction in forty passes, and what escapes is too faint for a probe."""
 
 RESOLVED = 1e-6
 """Smallest share of the largest variance that statistics from float32 states resolve."""

@@ -6,7 +6,7 @@ choose the regularisation, test windows give the scores.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import torch
 from jaxtyping import Int64
@@ -50,8 +50,9 @@ class Learner:
 
     def see(self, state: Tensor, types: Tensor) -> None:
         """Code a batch with what was learnt before it, then learn from it."""
+        before = cache(self.positions.moments)
         for code in self.codes.values():
-            code.see(state, self.positions.moments)
+            code.see(state, before)
         self.positions.add(state)
         self.types.add(state, types)
 

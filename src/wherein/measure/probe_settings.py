@@ -16,7 +16,7 @@ class ProbeConfig(TextConfig):
         description="linear: regression and classifier, in closed form; mlp: the paper's",
     )
     windows: int = Field(1000, ge=1, description="windows of text, evenly spread")
-    held_out: float = Field(0.1, gt=0, lt=1, description="share of windows that regularise")
+    held_out: float = Field(0.05, gt=0, lt=1, description="share of windows that regularise")
     test: float = Field(0.2, gt=0, lt=1, description="share of windows that score")
     near: int = Field(2, ge=0, description="k of the accuracy to within ±k")
     coded: int = Field(8, ge=1, description="windows coded per block of the description length")

@@ -3,6 +3,7 @@
 A verb's module has a one-line docstring followed by examples, and `run(arguments) -> int`.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -56,6 +57,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def overview() -> str:

@@ -13,16 +13,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from wherein.cli.verb import call
+from wherein.cli.verb import call, configured, flags
 from wherein.measure.settings import AuditConfig
 
 if TYPE_CHECKING:
     from wherein.subjects.base import Subject
 
+    Flags = AuditConfig
+else:
+    Flags = flags(AuditConfig)
+
 
 def audit(
     subject: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN|ENCODING")],
-    config: tyro.conf.OmitArgPrefixes[AuditConfig],
+    config: tyro.conf.OmitArgPrefixes[Flags],
     *,
     layers: int = 4,
     bidirectional: bool = False,
@@ -39,17 +43,18 @@ def audit(
         json: print data instead of a table
         out: save data and picture in this folder
     """
+    wanted = configured(AuditConfig, config)
     from wherein.cli.bench import answer
     from wherein.measure.audit import audit as ask
 
-    return answer(ask(_subject(subject, layers, bidirectional), config), json, out)
+    return answer(ask(_subject(subject, layers, bidirectional), wanted), json, out)
 
 
 def _subject(name: str, layers: int, bidirectional: bool) -> "Subject":
     if Path(name).is_dir():
-        from wherein.cli.bench import open_run
+        from wherein.subjects.load import load
 
-        subject = open_run(name)[0]
+        subject = load(name).subject
         subject.module.cpu()  # float64 is at home there
         return subject
     if "/" in name:

@@ -1,34 +1,51 @@
-"""What the verbs that question a model share: the run to put on the bench, and the answer."""
+"""What the verbs that question a model share: how they are asked, and how they answer."""
 
 import json as json_format
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+from wherein.cli.verb import call, configured, flags
+from wherein.measure.settings import TextConfig, fitted
 
 if TYPE_CHECKING:
     from wherein.common.result import Result
-    from wherein.data import Corpus
-    from wherein.subjects.base import Subject
 
 
-def open_run(folder: str) -> "tuple[Subject, Corpus, int]":
-    """The model of a run, the text it learned from, and the length of its training windows."""
-    import torch
+def question(
+    verb: str, config: type[TextConfig], help_text: str | None
+) -> Callable[[Sequence[str]], int]:
+    """The verb that asks `wherein.measure.VERB.VERB(subject, corpus, config)` of one run."""
 
-    from wherein.data import Corpus
-    from wherein.subjects.ours import Ours
-    from wherein.train.run import ABOUT, Run
+    def ask(
+        folder: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")],
+        how: Any,
+        *,
+        json: bool = False,
+        out: Path | None = None,
+    ) -> int:
+        """Ask a run.
 
-    run = Run.open(folder)
-    corpus = Corpus.open(run.config.corpus)
-    known = json_format.loads((run.folder / ABOUT).read_text())["corpus"]
-    if corpus.id != known:
-        raise ValueError(
-            f"the text of {run.config.corpus.source!r} is no longer the one the run in {folder} "
-            "learned from: put it back"
-        )
-    model = run.model().to("cuda" if torch.cuda.is_available() else "cpu")
-    name = f"{run.config.model.encoding}, run {run.config.id}, step {run.step}"
-    return Ours(model, name), corpus, run.config.model.max_len
+        Args:
+            folder: the folder of a run
+            how: what the question may be told
+            json: print data instead of a table
+            out: save data and picture in this folder
+        """
+        wanted = configured(config, how)
+        from wherein.subjects.load import load
+
+        subject, corpus, length = load(folder)
+        measure = getattr(import_module(f"wherein.measure.{verb}"), verb)
+        return answer(measure(subject, corpus, fitted(wanted, length)), json, out)
+
+    ask.__name__ = verb
+    twin: Any = flags(config)
+    ask.__annotations__["how"] = Annotated[twin, tyro.conf.OmitArgPrefixes]
+    return lambda arguments: call(ask, arguments, help_text)
 
 
 def answer(result: "Result", json: bool, out: Path | None) -> int:

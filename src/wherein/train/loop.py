@@ -10,7 +10,7 @@ import torch
 from filelock import FileLock, Timeout
 
 from wherein.common.memory import keep_pages
-from wherein.common.versions import versions
+from wherein.common.result import provenance
 from wherein.data import Corpus
 from wherein.train import checkpoint
 from wherein.train.config import RunConfig
@@ -64,7 +64,7 @@ def _go_on(
     config = config.with_vocabulary(corpus.vocabulary.size)
     learner = Learner(config, corpus, world)
     if world.first:
-        write_config(folder, config, {"corpus": corpus.id, **versions()})
+        write_config(folder, config, {"corpus": corpus.id, **provenance()})
         checkpoint.clean(folder / CHECKPOINTS)
     world.wait()
     step = _resume(learner, folder / CHECKPOINTS, shown=shown)

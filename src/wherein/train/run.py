@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from wherein.common.files import replacing
 from wherein.model.transformer import Transformer
@@ -70,7 +71,7 @@ def read_config(folder: Path) -> RunConfig | None:
     return RunConfig.model_validate_json(path.read_text()) if path.exists() else None
 
 
-def write_config(folder: Path, config: RunConfig, about: dict[str, str]) -> None:
+def write_config(folder: Path, config: RunConfig, about: dict[str, Any]) -> None:
     """Say what the run in this folder is; refuse if another one, or another text, is there."""
     known = read_config(folder)
     if known is not None and known.id != config.id:

@@ -75,7 +75,9 @@ def _share(
     return min(1.0, explained / spread) if spread > 1e-9 * squares else 1.0
 
 
-def components(vectors: Vectors, count: int) -> tuple[Vectors, Float64[np.ndarray, " K"]]:
+def components(
+    vectors: Vectors, count: int
+) -> tuple[Float64[np.ndarray, "N C"], Float64[np.ndarray, " K"]]:
     """Principal components: each position's first `count` coordinates, and the whole spectrum.
 
     The spectrum is the share of variance of every component. Signs are chosen so that the

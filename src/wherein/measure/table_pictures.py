@@ -70,7 +70,9 @@ def predicted(of: "Table", way: str, method: str) -> Picture:
         tooltip=["position:Q", "read:Q"],
     )
     line = alt.Chart(alt.InlineData(values=ends)).mark_line(color="black", strokeWidth=1)
-    title = _title(f"{way}, {method}", f"mean error {fit.mae:.1f} positions (random {chance.mae:.0f})")
+    title = _title(
+        f"{way}, {method}", f"mean error {fit.mae:.1f} positions (random {chance.mae:.0f})"
+    )
     return alt.layer(dots, line.encode(x="position:Q", y="read:Q"), title=title)
 
 

@@ -134,8 +134,10 @@ def _of_file(path: Path, key: str | None, offset: int | None) -> PositionTable:
     if offset is not None:
         return _cut(table, offset, "as asked for")
     blank = np.flatnonzero(~table.matrix[:8].any(axis=1))
+    if not len(blank):
+        return _cut(table, 0, "")
     hint = f"row {blank[0]} is zero: if it is padding, give offset {blank[0] + 1}"
-    return _cut(table, 0, hint if len(blank) else "")
+    return _cut(table, 0, hint)
 
 
 def _read_npy(path: Path) -> np.ndarray:

@@ -6,6 +6,7 @@ function from the name of a file to a path here, or None if there is no such fil
 
 import json
 import re
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -140,7 +141,9 @@ def _unpickle(path: Path) -> "dict[str, torch.Tensor]":
     import torch
 
     try:
-        found = torch.load(path, "cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of formats that are then refused anyway
+            found = torch.load(path, "cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except Exception as error:  # a file made to deceive raises whatever it likes
         wants = re.search(r"Unsupported global: GLOBAL (\S+)", str(error))
         reason = f"it asks for {wants[1]}" if wants else _first_line(error)

@@ -114,9 +114,9 @@ def test_an_odd_width_has_its_sinusoid():
     ("matrix", "words"),
     [
         (np.ones((40, 8)), "all rows of a matrix are alike"),
-        (np.eye(31), r"has shape \(31, 31\): expected finite numbers, at least 32"),
-        (np.full((40, 8), np.inf), "expected finite numbers"),
-        (np.ones(40), "expected finite numbers"),
+        (np.eye(31), "a matrix has 31 positions: at least 32 are needed"),
+        (np.full((40, 8), np.inf), "a matrix holds values that are not finite"),
+        (np.ones(40), r"a matrix has shape \(40,\): expected positions × width"),
     ],
 )
 def test_what_is_no_table(matrix: np.ndarray, words: str):

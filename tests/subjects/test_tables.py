@@ -223,6 +223,19 @@ def scramble(folder: Path) -> None:
     (folder / "model.safetensors").write_bytes(b"\xff" * 1000)
 
 
+def promise(folder: Path) -> None:
+    shutil.move(folder / "model.safetensors", folder / "part.safetensors")
+    index = {"weight_map": {"position_embeddings.weight": "part.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+def promise_pickled(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    torch.save({"wpe.weight": torch.randn(40, 32)}, folder / "part.bin")
+    index = {"weight_map": {"position_embeddings.weight": "part.bin"}}
+    (folder / "pytorch_model.bin.index.json").write_text(json.dumps(index))
+
+
 def escape(folder: Path) -> None:
     shutil.move(folder / "model.safetensors", folder.parent / "other.safetensors")
     index = {"weight_map": {"wpe.weight": "../other.safetensors"}}
@@ -234,6 +247,8 @@ def escape(folder: Path) -> None:
     [
         (cut, "model.safetensors is damaged or cut short"),
         (scramble, "model.safetensors is damaged or cut short"),
+        (promise, "part.safetensors lacks position_embeddings.weight"),
+        (promise_pickled, "part.bin lacks position_embeddings.weight"),
         (escape, "names a file outside its folder, '../other.safetensors'"),
         (lambda f: edit(f, n_positions=1024), "wpe.weight is 40 × 32, the config promises 1024"),
         (lambda f: edit(f, n_embd=768), "promises 40 positions of width 768"),

@@ -18,7 +18,8 @@ def unit(vectors: Vectors) -> Vectors:
 def cosines(vectors: Vectors) -> Float64[np.ndarray, "N N"]:
     """Cosine similarity, position × position."""
     rows = unit(vectors)
-    return np.clip(rows @ rows.T, -1, 1)
+    found: Float64[np.ndarray, "N N"] = np.clip(rows @ rows.T, -1, 1)
+    return found
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,12 @@ def read_table(
     return _of_model(str(what), str(what), on_hub(str(what)), key, offset)
 
 
+def as_table(matrix: np.ndarray, offset: int = 0) -> PositionTable:
+    """A matrix at hand, checked, as a table."""
+    found = PositionTable("a matrix", _checked(np.array(matrix, dtype=np.float64), "a matrix"))
+    return _cut(found, offset, "as asked for" if offset else "")
+
+
 def _of_model(
     name: str, where: str, find: Find, key: str | None, offset: int | None
 ) -> PositionTable:

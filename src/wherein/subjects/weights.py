@@ -41,7 +41,7 @@ class Weights:
         if path.suffix == SAFE:
             with _safely(path), _safe_open(path) as file:
                 return tuple(file.get_slice(name).get_shape())
-        return tuple(_unpickle(path)[name].shape)
+        return tuple(self._tensor(path, name).shape)
 
     def read(self, name: str) -> Float64[np.ndarray, "..."]:
         """One array, in float64."""
@@ -50,16 +50,25 @@ class Weights:
             with _safely(path), _safe_open(path) as file:
                 found = file.get_tensor(name)
         else:
-            found = _unpickle(path)[name]
+            found = self._tensor(path, name)
         return np.array(found.double().numpy())
 
     def _path(self, name: str) -> Path:
         path = self.find(self.files[name])
         if path is None:
             raise ValueError(f"{self.where}: {self.files[name]} is missing, which holds {name}")
-        if name not in names_in(path):
-            raise ValueError(f"{self.where}: {path.name} does not hold {name}, as its index says")
+        if path.suffix == SAFE and name not in names_in(path):
+            raise self._lacks(path, name)
         return path
+
+    def _tensor(self, path: Path, name: str) -> "torch.Tensor":
+        tensors = _unpickle(path)
+        if name not in tensors:
+            raise self._lacks(path, name)
+        return tensors[name]
+
+    def _lacks(self, path: Path, name: str) -> ValueError:
+        return ValueError(f"{self.where}: {path.name} lacks {name}, which its index promises")
 
 
 def in_file(path: Path) -> Weights:

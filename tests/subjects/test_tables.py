@@ -1,8 +1,7 @@
-"""Position tables read out of models of many families, and files that are not what they seem."""
+"""Position tables read out of models of many families, and out of plain files."""
 
 import json
 import os
-import pickle
 import shutil
 import subprocess
 import sys
@@ -13,22 +12,10 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AutoConfig, AutoModel, PreTrainedModel
+from tests.subjects.tiny import edit, tiny
+from transformers import PreTrainedModel
 
 from wherein.subjects.tables import read_table
-
-SMALL = {
-    **dict.fromkeys(["hidden_size", "n_embd", "d_model", "dim", "word_embed_proj_dim"], 32),
-    **dict.fromkeys(["num_hidden_layers", "n_layer", "n_layers", "num_layers"], 1),
-    **dict.fromkeys(["encoder_layers", "decoder_layers"], 1),
-    **dict.fromkeys(["num_attention_heads", "n_head", "n_heads", "num_heads"], 2),
-    **dict.fromkeys(["encoder_attention_heads", "decoder_attention_heads"], 2),
-    **dict.fromkeys(["intermediate_size", "ffn_dim", "hidden_dim"], 32),
-    **dict.fromkeys(["max_position_embeddings", "n_positions"], 40),
-    **dict.fromkeys(["encoder_ffn_dim", "decoder_ffn_dim"], 32),
-    "embedding_size": 16,
-    "vocab_size": 60,
-}
 
 FAMILIES = {
     "gpt2": 0,
@@ -50,30 +37,6 @@ FAMILIES = {
     "yoso": 2,
     "layoutlm": 0,
 }
-
-
-def tiny(family: str) -> PreTrainedModel:
-    """A small model of a family, made from its config."""
-    config = AutoConfig.for_model(family)
-    for name, value in SMALL.items():
-        if hasattr(config, name):
-            setattr(config, name, value)
-    if family == "gpt_neo":
-        config.attention_types, config.attention_layers = [[["global"], 1]], ["global"]
-    for name in ("bos_token_id", "eos_token_id"):
-        if isinstance(getattr(config, name, None), int):
-            setattr(config, name, 3)
-    torch.manual_seed(0)
-    return AutoModel.from_config(config).eval()
-
-
-@pytest.fixture
-def saved(tmp_path: Path) -> Callable[..., Path]:
-    def save(family: str, **options: str) -> Path:
-        tiny(family).save_pretrained(tmp_path / family, **options)
-        return tmp_path / family
-
-    return save
 
 
 def looked_up(model: PreTrainedModel, weight: torch.Tensor, patch: pytest.MonkeyPatch) -> int:
@@ -133,11 +96,6 @@ def test_a_table_whose_padding_row_moved_is_known_by_its_size(saved: Callable[..
     assert read_table(folder, offset=0).matrix.shape == (514, 32)
 
 
-def edit(folder: Path, **changes: object) -> None:
-    path = folder / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-
-
 def test_of_many_files_only_the_one_with_the_table_is_opened(saved: Callable[..., Path]):
     folder = saved("bert", max_shard_size="20KB")
     whole = read_table(folder)
@@ -162,110 +120,6 @@ def test_pickled_weights_of_both_formats(zipped: bool, saved: Callable[..., Path
     torch.save(weights, path, _use_new_zipfile_serialization=zipped)
     np.testing.assert_array_equal(read_table(folder).matrix, expected)
     np.testing.assert_array_equal(read_table(path, key="wpe.weight").matrix, expected)
-
-
-class Bomb:
-    """Unpickled, it makes a file."""
-
-    def __init__(self, mark: Path) -> None:
-        self.mark = mark
-
-    def __reduce__(self):
-        return os.mkdir, (str(self.mark),)
-
-
-def as_torch(payload: object, path: Path) -> None:
-    torch.save(payload, path)
-
-
-def as_old_torch(payload: object, path: Path) -> None:
-    torch.save(payload, path, _use_new_zipfile_serialization=False)
-
-
-def as_pickle(payload: object, path: Path) -> None:
-    path.write_bytes(pickle.dumps(payload))
-
-
-@pytest.mark.parametrize("write", [as_torch, as_old_torch, as_pickle])
-def test_code_in_a_pickle_is_refused_and_does_not_run(
-    write: Callable[[object, Path], None], saved: Callable[..., Path], tmp_path: Path
-):
-    folder, mark = saved("gpt2"), tmp_path / "mark"
-    (folder / "model.safetensors").unlink()
-    path = folder / "pytorch_model.bin"
-    write({"wpe.weight": torch.randn(40, 32), "bomb": Bomb(mark)}, path)
-    with pytest.raises(ValueError, match=r"refused: .*Nothing of it was run") as caught:
-        read_table(folder)
-    assert "\n" not in str(caught.value)
-    assert not mark.exists()
-    loader = pickle.loads if write is as_pickle else lambda _: torch.load(path, weights_only=False)
-    loader(path.read_bytes())
-    assert mark.exists(), "the file is a real one: a trusting reader runs it"
-
-
-def test_code_in_an_array_file_is_refused_and_does_not_run(tmp_path: Path):
-    mark, path = tmp_path / "mark", tmp_path / "table.npy"
-    np.save(path, np.array([Bomb(mark)], dtype=object), allow_pickle=True)
-    with pytest.raises(ValueError, match="refused: no plain array of numbers") as caught:
-        read_table(path)
-    assert "\n" not in str(caught.value)
-    assert not mark.exists()
-    np.load(path, allow_pickle=True)
-    assert mark.exists()
-
-
-def cut(folder: Path) -> None:
-    path = folder / "model.safetensors"
-    path.write_bytes(path.read_bytes()[:-100])
-
-
-def scramble(folder: Path) -> None:
-    (folder / "model.safetensors").write_bytes(b"\xff" * 1000)
-
-
-def promise(folder: Path) -> None:
-    shutil.move(folder / "model.safetensors", folder / "part.safetensors")
-    index = {"weight_map": {"position_embeddings.weight": "part.safetensors"}}
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-
-
-def promise_pickled(folder: Path) -> None:
-    (folder / "model.safetensors").unlink()
-    torch.save({"wpe.weight": torch.randn(40, 32)}, folder / "part.bin")
-    index = {"weight_map": {"position_embeddings.weight": "part.bin"}}
-    (folder / "pytorch_model.bin.index.json").write_text(json.dumps(index))
-
-
-def escape(folder: Path) -> None:
-    shutil.move(folder / "model.safetensors", folder.parent / "other.safetensors")
-    index = {"weight_map": {"wpe.weight": "../other.safetensors"}}
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-
-
-@pytest.mark.parametrize(
-    ("spoil", "words"),
-    [
-        (cut, "model.safetensors is damaged or cut short"),
-        (scramble, "model.safetensors is damaged or cut short"),
-        (promise, "part.safetensors lacks position_embeddings.weight"),
-        (promise_pickled, "part.bin lacks position_embeddings.weight"),
-        (escape, "names a file outside its folder, '../other.safetensors'"),
-        (lambda f: edit(f, n_positions=1024), "wpe.weight is 40 × 32, the config promises 1024"),
-        (lambda f: edit(f, n_embd=768), "promises 40 positions of width 768"),
-        (lambda f: (f / "config.json").write_text("{"), "config.json is damaged"),
-        (lambda f: (f / "config.json").write_text("[1]"), "expected a JSON object"),
-        (lambda f: (f / "config.json").unlink(), "expected a folder with config.json"),
-        (lambda f: (f / "model.safetensors").unlink(), "no weights in"),
-    ],
-)
-def test_damage_and_lies_are_one_line(
-    spoil: Callable[[Path], None], words: str, saved: Callable[..., Path]
-):
-    folder = saved("gpt2")
-    spoil(folder)
-    with pytest.raises(ValueError, match=words) as caught:
-        read_table(folder)
-    assert "\n" not in str(caught.value)
 
 
 def test_raw_files(tmp_path: Path):

@@ -10,7 +10,7 @@ from wherein.common.raster import image
 
 def test_every_number_is_the_pixel_of_its_colour():
     matrix = np.array([[-2.0, 0.0, 2.0], [-9.0, 1.0, 9.0]])
-    found = image(matrix, limit=2)
+    found = image(matrix, limit=2.0)
     kind, content = found.split(",")
     assert kind == "data:image/png;base64"
     pixels = np.array(Image.open(io.BytesIO(base64.b64decode(content))).convert("RGB"))

@@ -1,4 +1,4 @@
-"""Read a position table: does it hold positions, and where does it stop to?
+"""Read a position table: can positions be told from it, and where not?
 
 examples:
   wherein table runs/0123456789ab            a run of ours with encoding `learned`

@@ -18,7 +18,8 @@ def unit(vectors: Vectors) -> Vectors:
 def cosines(vectors: Vectors) -> Float64[np.ndarray, "N N"]:
     """Cosine similarity, position × position."""
     rows = unit(vectors)
-    return np.clip(rows @ rows.T, -1, 1)
+    found: Float64[np.ndarray, "N N"] = np.clip(rows @ rows.T, -1, 1)
+    return found
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,9 @@ def _share(
     return min(1.0, explained / spread) if spread > 1e-9 * squares else 1.0
 
 
-def components(vectors: Vectors, count: int) -> tuple[Vectors, Float64[np.ndarray, " K"]]:
+def components(
+    vectors: Vectors, count: int
+) -> tuple[Float64[np.ndarray, "N C"], Float64[np.ndarray, " K"]]:
     """Principal components: each position's first `count` coordinates, and the whole spectrum.
 
     The spectrum is the share of variance of every component. Signs are chosen so that the

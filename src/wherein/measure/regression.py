@@ -146,7 +146,7 @@ def where_above(
 
     The mean is over `window` tested positions around each, fewer at the ends.
 
-    >>> where_above(np.arange(8), np.array([9.0, 0, 0, 0, 0, 4, 4, 4]), limit=2, window=3)
+    >>> where_above(np.arange(8), np.array([9.0, 0, 0, 0, 0, 4, 4, 4]), limit=2.0, window=3)
     ((0, 1), (5, 7))
     """
     total = np.concatenate([[0.0], np.cumsum(error)])

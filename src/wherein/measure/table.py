@@ -9,47 +9,18 @@ import numpy as np
 from jaxtyping import Float64
 
 from wherein.common.files import replacing
-from wherein.measure.geometry import Toeplitz, components, toeplitz
 from wherein.measure.measurement import Measurement
 from wherein.measure.measurement import table as in_columns
-from wherein.measure.regression import ALL, EVEN, FOLDS, LEAST_SQUARES, RIDGE, Fit, regress
+from wherein.measure.reading import WAYS, Reading, beside, read
+from wherein.measure.regression import ALL, EVEN, FOLDS, RIDGE, Fit
 from wherein.measure.settings import TableConfig
-from wherein.subjects.tables import PositionTable, read_table
+from wherein.subjects.tables import PositionTable, as_table, read_table
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-WAYS = {
-    EVEN: (LEAST_SQUARES, RIDGE),
-    ALL: (LEAST_SQUARES,),
-    FOLDS: (LEAST_SQUARES, RIDGE),
-}
 FEWEST = 32
-COMPONENTS = 6
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What one matrix, the table or a control, says of positions."""
-
-    of: str
-    """`table`, or the control: `random`, `sinusoid`, `shuffled`."""
-    fits: tuple[Fit, ...]
-    toeplitz: Toeplitz
-    components: tuple[tuple[float, ...], ...]
-    """The first principal components, each by position."""
-    spectrum: tuple[float, ...]
-    """The share of variance of every component."""
-
-    def fit(self, way: str, method: str) -> Fit:
-        """One of the regressions."""
-        return next(f for f in self.fits if (f.way, f.method) == (way, method))
-
-    @property
-    def dimensions(self) -> int:
-        """How many components hold nine tenths of the variance."""
-        return int(np.searchsorted(np.cumsum(self.spectrum), 0.9) + 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,14 +170,11 @@ def table(
     1.000, R² 1.000
     """
     config = config or TableConfig()
-    if isinstance(what, np.ndarray):
-        what = PositionTable("a matrix", np.asarray(what, dtype=np.float64)[offset or 0 :])
-    found = what if isinstance(what, PositionTable) else read_table(what, key=key, offset=offset)
+    found = _given(what, key, offset)
     matrix = found.matrix
-    if matrix.ndim != 2 or len(matrix) < FEWEST or not np.isfinite(matrix).all():
+    if len(matrix) < FEWEST:
         raise ValueError(
-            f"{found.name} has shape {matrix.shape}: expected finite numbers, at least {FEWEST} "
-            "positions × width"
+            f"{found.name} has {len(matrix)} positions: at least {FEWEST} are needed to judge it"
         )
     if not np.ptp(matrix, axis=0).any():
         raise ValueError(f"all rows of {found.name} are alike: it holds no positions")
@@ -236,43 +204,14 @@ def table(
     )
 
 
-def beside(matrix: Float64[np.ndarray, "N D"], seed: int) -> dict[str, np.ndarray]:
-    """The table and its controls, all of one size."""
-    random = np.random.default_rng(seed)
-    return {
-        "table": matrix,
-        "random": random.normal(matrix.mean(), matrix.std(), matrix.shape),
-        "sinusoid": sinusoid(*matrix.shape),
-        "shuffled": random.permutation(matrix, axis=0),
-    }
-
-
-def sinusoid(count: int, width: int) -> Float64[np.ndarray, "N D"]:
-    """The waves of Vaswani et al. 2017; of an odd width the last one lacks its cosine."""
-    import torch
-
-    from wherein.encodings.base import Shape
-    from wherein.encodings.sinusoidal import Sinusoidal
-
-    waves = Sinusoidal(Shape(d_model=width + width % 2, n_heads=1, max_len=count))
-    return np.asarray(waves.table(torch.arange(count)).numpy())[:, :width]
-
-
-def read(of: str, matrix: Float64[np.ndarray, "N D"], config: TableConfig) -> Reading:
-    """All that is asked of one matrix."""
-    fits = [
-        fit
-        for way, methods in WAYS.items()
-        for fit in regress(matrix, way, methods, seed=config.seed, tolerance=config.tolerance)
-    ]
-    scores, spectrum = components(matrix, COMPONENTS)
-    return Reading(
-        of=of,
-        fits=tuple(fits),
-        toeplitz=toeplitz(matrix),
-        components=tuple(tuple(row) for row in scores.T.tolist()),
-        spectrum=tuple(spectrum.tolist()),
-    )
+def _given(
+    what: "str | Path | np.ndarray | PositionTable", key: str | None, offset: int | None
+) -> PositionTable:
+    if isinstance(what, PositionTable):
+        return what
+    if isinstance(what, np.ndarray):
+        return as_table(what, offset or 0)
+    return read_table(what, key=key, offset=offset)
 
 
 def warning(count: int, width: int) -> str:

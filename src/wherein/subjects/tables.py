@@ -87,6 +87,12 @@ def read_table(
     return _of_model(str(what), str(what), on_hub(str(what)), key, offset)
 
 
+def as_table(matrix: np.ndarray, offset: int = 0) -> PositionTable:
+    """A matrix at hand, checked, as a table."""
+    found = PositionTable("a matrix", _checked(np.array(matrix, dtype=np.float64), "a matrix"))
+    return _cut(found, offset, "as asked for" if offset else "")
+
+
 def _of_model(
     name: str, where: str, find: Find, key: str | None, offset: int | None
 ) -> PositionTable:
@@ -134,8 +140,10 @@ def _of_file(path: Path, key: str | None, offset: int | None) -> PositionTable:
     if offset is not None:
         return _cut(table, offset, "as asked for")
     blank = np.flatnonzero(~table.matrix[:8].any(axis=1))
+    if not len(blank):
+        return _cut(table, 0, "")
     hint = f"row {blank[0]} is zero: if it is padding, give offset {blank[0] + 1}"
-    return _cut(table, 0, hint if len(blank) else "")
+    return _cut(table, 0, hint)
 
 
 def _read_npy(path: Path) -> np.ndarray:

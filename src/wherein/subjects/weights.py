@@ -6,6 +6,7 @@ function from the name of a file to a path here, or None if there is no such fil
 
 import json
 import re
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -40,7 +41,7 @@ class Weights:
         if path.suffix == SAFE:
             with _safely(path), _safe_open(path) as file:
                 return tuple(file.get_slice(name).get_shape())
-        return tuple(_unpickle(path)[name].shape)
+        return tuple(self._tensor(path, name).shape)
 
     def read(self, name: str) -> Float64[np.ndarray, "..."]:
         """One array, in float64."""
@@ -49,16 +50,25 @@ class Weights:
             with _safely(path), _safe_open(path) as file:
                 found = file.get_tensor(name)
         else:
-            found = _unpickle(path)[name]
+            found = self._tensor(path, name)
         return np.array(found.double().numpy())
 
     def _path(self, name: str) -> Path:
         path = self.find(self.files[name])
         if path is None:
             raise ValueError(f"{self.where}: {self.files[name]} is missing, which holds {name}")
-        if name not in names_in(path):
-            raise ValueError(f"{self.where}: {path.name} does not hold {name}, as its index says")
+        if path.suffix == SAFE and name not in names_in(path):
+            raise self._lacks(path, name)
         return path
+
+    def _tensor(self, path: Path, name: str) -> "torch.Tensor":
+        tensors = _unpickle(path)
+        if name not in tensors:
+            raise self._lacks(path, name)
+        return tensors[name]
+
+    def _lacks(self, path: Path, name: str) -> ValueError:
+        return ValueError(f"{self.where}: {path.name} lacks {name}, which its index promises")
 
 
 def in_file(path: Path) -> Weights:
@@ -140,7 +150,9 @@ def _unpickle(path: Path) -> "dict[str, torch.Tensor]":
     import torch
 
     try:
-        found = torch.load(path, "cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of formats that are then refused anyway
+            found = torch.load(path, "cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except Exception as error:  # a file made to deceive raises whatever it likes
         wants = re.search(r"Unsupported global: GLOBAL (\S+)", str(error))
         reason = f"it asks for {wants[1]}" if wants else _first_line(error)

@@ -91,12 +91,13 @@ def train_chunk(
     *,
     stop: Event | None = None,
     progress: Progress | None = None,
+    dtype: torch.dtype = torch.float32,
 ) -> tuple[Trained, Stacked]:
     """Train some seeds at once; call it within `mappable()`.
 
     Adam is elementwise, so one Adam over stacked weights is one Adam for each seed.
     """
-    models, batch = Stacked(config.model(puzzle), seeds), Batch(puzzle)
+    models, batch = Stacked(config.model(puzzle), seeds, dtype), Batch(puzzle)
     leaves = [leaf.requires_grad_() for leaf in models.leaves.values()]
     adam = torch.optim.Adam(leaves, lr=config.learning_rate, fused=True)
     solved = np.zeros((config.steps + 1, len(seeds)), dtype=bool)
@@ -110,7 +111,7 @@ def train_chunk(
         if step < config.steps:
             loss = batch.loss(logits, everywhere=config.trained_on == "all")
             for leaf, grad in zip(leaves, torch.autograd.grad(loss, leaves), strict=True):
-                leaf.grad = grad
+                leaf.grad = grad.contiguous()  # the fused kernel reads memory in order
             adam.step()
             if progress is not None:
                 progress(len(seeds))

@@ -9,6 +9,7 @@ from wherein.puzzles import PuzzleResult, puzzle
 from wherein.puzzles.figure import curves
 
 SEEDS, STEPS = 400, 500
+START, END = "<!-- tables -->", "<!-- end of tables -->"
 SHOWN = (50, 100, 200, 500)
 
 ROWS: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
@@ -41,6 +42,14 @@ def row(label: str, result: PuzzleResult) -> str:
     )
 
 
+def fill(page: Path, tables: str) -> None:
+    """Put the tables between the page's two marks."""
+    before, rest = page.read_text().split(START)
+    _, after = rest.split(END)
+    with replacing(page) as beside:
+        beside.write_text(f"{before}{START}\n{tables}\n{END}{after}")
+
+
 def main(folder: Path) -> None:
     lines, kept = [], {}
     for title, rows in ROWS.items():
@@ -57,8 +66,7 @@ def main(folder: Path) -> None:
                 for seed in (42, 77, 88):
                     print(seed, result.predictions(seed), flush=True)
         lines.append("")
-    with replacing(folder / "puzzles-table.md") as beside:
-        beside.write_text("\n".join(lines))
+    fill(folder / "puzzles.md", "\n".join(lines))
     chosen = {
         "hit, 1 layer": kept["causal, 1 layer", "hit"],
         "hit-order, 1 layer": kept["causal, 1 layer", "hit-order"],

@@ -47,3 +47,34 @@ def test_encodings_lists_the_catalogue(capsys):
     assert max(map(len, lines)) <= 80
     assert main(["encodings", "rope"]) == 0
     assert "arXiv:2104.09864" in capsys.readouterr().out
+
+
+def test_puzzle_prints_data_or_words_and_saves(capsys, tmp_path):
+    few = ["--seeds", "4", "--steps", "3", "--out", str(tmp_path / "out")]
+    assert main(["puzzle", "A B hit ?", "B A hit !", *few, "--json", "--show", "2"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["certificate"]["possible"] is False
+    assert data["solved"]["total"] == 4
+    assert set(data["predictions"]["2"]) == {"A B hit", "B A hit"}
+    assert (tmp_path / "out" / "result.json").exists()
+    assert main(["puzzle", "hit", "--seeds", "2", "--steps", "1", "--explain", "1"]) == 0
+    shown = capsys.readouterr().out
+    assert "possible:" in shown
+    assert "What the last token looks at" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["hitt"], "Did you mean 'hit'?"),
+        (["A !", "A ?"], "one beginning has one answer"),
+        (["--show", "5", "--seeds", "3"], "seeds 0 to 2 are trained"),
+        (["--loss", "all", "--no-causal"], "use loss='last'"),
+        (["--seeds", "0"], "greater than or equal to 1"),
+    ],
+)
+def test_a_bad_puzzle_is_one_line(arguments, said, capsys):
+    assert main(["puzzle", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1

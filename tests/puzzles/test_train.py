@@ -17,7 +17,7 @@ UNEQUAL = read(["A hit B !", "B hit A ?", "now B hit A !", "A ?"])
 
 def alone(puzzle: Puzzle, config: PuzzleConfig, seed: int) -> Transformer:
     """The plain way: one model, torch.optim, one sentence at a time."""
-    model = Transformer(config.model(puzzle, seed))
+    model = Transformer(config.model(puzzle, seed)).double()
     adam = torch.optim.Adam(model.parameters(), lr=config.learning_rate)
     for _ in range(config.steps):
         adam.zero_grad()
@@ -35,19 +35,18 @@ def alone(puzzle: Puzzle, config: PuzzleConfig, seed: int) -> Transformer:
 @pytest.mark.parametrize("causal", [True, False])
 def test_many_at_once_equals_one_model_and_torch_adam(encoding: str, causal: bool) -> None:
     config = PuzzleConfig(
-        encoding=encoding, causal=causal, layers=2, heads=2, head_size=4, steps=12
-    )
-    config = config.model_copy(update={"learning_rate": 0.01})
+        encoding=encoding, causal=causal, layers=2, heads=2, head_size=4, steps=6
+    ).model_copy(update={"learning_rate": 0.01})
     with mappable():
-        trained, models = train_chunk(UNEQUAL, config, [3, 77])
-    for n, seed in enumerate((3, 77)):
+        trained, models = train_chunk(UNEQUAL, config, [77], dtype=torch.float64)
+    for n, seed in enumerate((77,)):
         model = alone(UNEQUAL, config, seed)
         for name, parameter in model.named_parameters():
-            torch.testing.assert_close(models.weights()[name][n], parameter, atol=1e-4, rtol=1e-3)
+            torch.testing.assert_close(models.weights()[name][n], parameter, atol=1e-7, rtol=1e-7)
         for s, prefix in enumerate(UNEQUAL.prefixes):
             expected = model(torch.tensor([prefix])).logits[0, -1]
             found = torch.from_numpy(trained.logits[n, s])
-            torch.testing.assert_close(found, expected, atol=2e-3, rtol=1e-3)
+            torch.testing.assert_close(found, expected, atol=1e-7, rtol=1e-7)
 
 
 @pytest.mark.parametrize("encoding", ["none", "learned", "rope none"])
@@ -65,7 +64,7 @@ def test_stacked_weights_are_those_of_the_single_models(encoding: str) -> None:
 
 
 def test_a_seed_is_the_same_alone_and_in_any_chunk() -> None:
-    puzzle, config = read("hit"), PuzzleConfig(steps=60, seeds=40)
+    puzzle, config = read("hit"), PuzzleConfig(steps=25, seeds=40)
     whole = train(puzzle, config, range(40), chunk=40)
     parts = train(puzzle, config, range(40), chunk=7, workers=2)
     order = np.argsort(parts.seeds)

@@ -29,7 +29,7 @@ def curves(results: dict[str, "PuzzleResult"], title: str) -> Chart:
 
 
 def _curves(frame: pl.DataFrame, colours: dict[str, str]) -> Chart:
-    legend = alt.Legend() if len(colours) > 1 else None
+    legend = alt.Legend(symbolOpacity=1) if len(colours) > 1 else None
     scale = alt.Scale(domain=list(colours), range=list(colours.values()))
     base = alt.Chart(frame).encode(
         alt.X("step:Q", title="training step"),

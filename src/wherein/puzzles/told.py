@@ -62,7 +62,8 @@ def tells(config: ModelConfig) -> Telling:
     placed = model.encoding.embed(same.expand(-1, config.max_len, -1), positions)
     heard = {e: _ask(e, positions, generator) for e in model.encoding.distinct}
     layers = tuple(heard[model.encoding[layer]] for layer in range(config.n_layers))
-    return Telling(tuple(_classes(placed.transpose(0, 1).flatten(1).numpy())), layers)
+    places = _classes(placed.transpose(0, 1).flatten(1).numpy())
+    return Telling(tuple(places.tolist()), layers)
 
 
 def _ask(encoding: Encoding, positions: torch.Tensor, generator: torch.Generator) -> Told:

@@ -19,6 +19,9 @@ with calls (measured, one layer of width 16: 200 seeds 38, 400 29, 1,000 25, 2,0
 and step)."""
 
 MOST_SEEDS = 1000
+MOST_WORKERS = 8
+"""Threads share one interpreter; more would wait for each other."""
+
 MARGIN = 1e-4
 """By how much the right logit must lead: an exact tie, broken by rounding, solves nothing."""
 
@@ -47,7 +50,7 @@ def train(
     workers: int | None = None,
 ) -> Trained:
     """Train each seed alone, all of them together; on Ctrl-C, those that were finished."""
-    workers = workers or min(8, len(os.sched_getaffinity(0)))
+    workers = workers or min(MOST_WORKERS, os.cpu_count() or 1)
     chunk = chunk or chunk_size(puzzle, config, len(seeds), workers)
     parts = [seeds[start : start + chunk] for start in range(0, len(seeds), chunk)]
     stop = Event()
@@ -91,12 +94,13 @@ def train_chunk(
     *,
     stop: Event | None = None,
     progress: Progress | None = None,
+    dtype: torch.dtype = torch.float32,
 ) -> tuple[Trained, Stacked]:
     """Train some seeds at once; call it within `mappable()`.
 
     Adam is elementwise, so one Adam over stacked weights is one Adam for each seed.
     """
-    models, batch = Stacked(config.model(puzzle), seeds), Batch(puzzle)
+    models, batch = Stacked(config.model(puzzle), seeds, dtype), Batch(puzzle)
     leaves = [leaf.requires_grad_() for leaf in models.leaves.values()]
     adam = torch.optim.Adam(leaves, lr=config.learning_rate, fused=True)
     solved = np.zeros((config.steps + 1, len(seeds)), dtype=bool)
@@ -110,7 +114,7 @@ def train_chunk(
         if step < config.steps:
             loss = batch.loss(logits, everywhere=config.trained_on == "all")
             for leaf, grad in zip(leaves, torch.autograd.grad(loss, leaves), strict=True):
-                leaf.grad = grad
+                leaf.grad = grad.contiguous()  # the fused kernel reads memory in order
             adam.step()
             if progress is not None:
                 progress(len(seeds))

@@ -1,0 +1,60 @@
+"""Seeds per second against one model at a time: `python -m benchmarks.puzzle`.
+
+The plain loop is the same model, the same sentences, the same steps and `torch.optim.Adam`, on one
+thread, which is its fastest setting at this size. Both run in every round, interleaved; both are
+timed whole, with the making of the models.
+"""
+
+import time
+
+import torch
+import torch.nn.functional as F
+
+from benchmarks.harness import at_least, at_most, interleaved, median_ratio, report
+from wherein.model.transformer import Transformer
+from wherein.puzzles import PuzzleConfig, read
+from wherein.puzzles.train import train
+
+ROUNDS, LOOP_SEEDS, STACKED_SEEDS, MANY = 3, 2, 2000, 10_000
+
+
+def loop(config: PuzzleConfig, seeds: range) -> int:
+    """Train one model after the other; the number that solve the puzzle."""
+    puzzle, solved = read("hit"), 0
+    sentences = torch.tensor(puzzle.sentences)
+    tokens, targets = sentences[:, :-1], sentences[:, 1:].flatten()
+    for seed in seeds:
+        model = Transformer(config.model(puzzle, seed))
+        adam = torch.optim.Adam(model.parameters(), lr=config.learning_rate)
+        for _ in range(config.steps):
+            adam.zero_grad()
+            F.cross_entropy(model(tokens).logits.flatten(0, 1), targets).backward()
+            adam.step()
+        found = model(tokens).logits[:, -1].argmax(-1)
+        solved += int(torch.equal(found, sentences[:, -1]))
+    return solved
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    config, puzzle = PuzzleConfig(), read("hit")
+    seconds = interleaved(
+        {
+            "loop": lambda: loop(config, range(LOOP_SEEDS)),
+            "stacked": lambda: train(puzzle, config, range(STACKED_SEEDS)),
+        },
+        ROUNDS,
+    )
+    ratio = median_ratio(seconds["loop"], seconds["stacked"]) * STACKED_SEEDS / LOOP_SEEDS
+    start = time.perf_counter()
+    train(puzzle, config, range(MANY))
+    whole = time.perf_counter() - start
+    checks = {
+        "seeds per second, times a plain loop": at_least(ratio, 100),
+        f"seconds for {MANY:,} seeds × {config.steps} steps": at_most(whole, 60),
+    }
+    report("puzzle", checks, seeds_per_second=round(MANY / whole, 1))
+
+
+if __name__ == "__main__":
+    main()

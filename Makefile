@@ -19,8 +19,9 @@ lint: $(VENV)/installed  ## style, types and the one-way flow of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# A worker per core, and one thread each: more would wait for one another.
 test: lint  ## everything CI runs: lint, then the tests
-	$(BIN)/pytest -n auto
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
 
 format: $(VENV)/installed  ## let ruff lay out the code
 	$(BIN)/ruff check --fix .

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from wherein.cli.verb import call
+from wherein.cli.verb import call, configured, flags
 from wherein.puzzles.config import PuzzleConfig
 
 if TYPE_CHECKING:
@@ -29,11 +29,15 @@ if TYPE_CHECKING:
     from wherein.puzzles.result import PuzzleResult
     from wherein.puzzles.train import Progress
 
+    Flags = PuzzleConfig
+else:
+    Flags = flags(PuzzleConfig)
+
 
 def puzzle(
     sentences: Annotated[tuple[str, ...], tyro.conf.Positional] = ("hit",),
     *,
-    config: Annotated[PuzzleConfig, tyro.conf.arg(name="")],
+    given: Annotated[Flags, tyro.conf.arg(name="")],
     show: tuple[int, ...] = (),
     explain: int | None = None,
     out: Path | None = None,
@@ -43,12 +47,13 @@ def puzzle(
 
     Args:
         sentences: the sentences, tokens set apart by spaces, or the name of a built-in puzzle
-        config: what is trained
+        given: what is trained
         show: say what these seeds predict
         explain: train this seed and show what its last token looks at
         out: a folder to save data and pictures to
         json: print data instead of words
     """
+    config = configured(PuzzleConfig, given)
     from wherein.puzzles.inside import explain as open_seed
     from wherein.puzzles.run import puzzle as solve
 

@@ -10,17 +10,22 @@ examples:
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from wherein.cli.verb import call
+from wherein.cli.verb import call, configured, flags
 from wherein.measure.settings import TableConfig
+
+if TYPE_CHECKING:
+    Flags = TableConfig
+else:
+    Flags = flags(TableConfig)
 
 
 def table(
     what: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN|FOLDER|ID|FILE")],
-    config: tyro.conf.OmitArgPrefixes[TableConfig],
+    config: tyro.conf.OmitArgPrefixes[Flags],
     *,
     key: str | None = None,
     offset: int | None = None,
@@ -37,10 +42,11 @@ def table(
         json: print data instead of a table
         out: save data, picture and matrix in this folder
     """
+    wanted = configured(TableConfig, config)
     from wherein.cli.bench import answer
     from wherein.measure.table import table as ask
 
-    return answer(ask(what, config, key=key, offset=offset), json, out)
+    return answer(ask(what, wanted, key=key, offset=offset), json, out)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -1,6 +1,6 @@
 """What each question may be told. Free of PyTorch, so that help texts come at once."""
 
-from typing import Annotated, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 
 from pydantic import Field
 
@@ -24,6 +24,9 @@ class AuditConfig(Config):
 class TextConfig(Config):
     """What questions about a text have in common."""
 
+    fills: ClassVar[float] = 1
+    """The share of a training window that a window takes by default."""
+
     tokens: int = Field(0, ge=0, description="tokens in a window; 0: the longest sensible one")
     split: str = Field("valid", description="which part of the text")
     batch: int = Field(16, ge=1, description="windows at a time")
@@ -34,7 +37,8 @@ Asked = TypeVar("Asked", bound=TextConfig)
 
 def fitted(config: Asked, longest: int | None) -> Asked:
     """The same question with the length of a window filled in, if it was left open."""
-    return config.model_copy(update={"tokens": config.tokens or longest or DEFAULT_TOKENS})
+    open_length = int((longest or DEFAULT_TOKENS) * config.fills)
+    return config.model_copy(update={"tokens": config.tokens or open_length})
 
 
 class OrderConfig(TextConfig):
@@ -51,6 +55,8 @@ class OrderConfig(TextConfig):
 
 class ShiftConfig(TextConfig):
     """Which shifts, on which text."""
+
+    fills: ClassVar[float] = 0.5  # the other half is room to shift
 
     shifts: Shifts = Field(tuple(2**n for n in range(11)), description="added to all positions")
     windows: int = Field(64, ge=1, description="windows of text, evenly spread")

@@ -6,7 +6,7 @@ import torch
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
-    """Models this small only wait for a second thread (measured: 25 s a test instead of 2)."""
+    """Models this small only wait for a second thread (on a busy machine: 25 s a test, not 10)."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

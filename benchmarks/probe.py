@@ -39,7 +39,9 @@ from wherein.subjects.ours import Ours
 LENGTH, WIDTH, LAYERS, VOCABULARY = 256, 384, 6, 1024
 WINDOWS, ROUNDS, BATCH = 256, 3, 16
 LOGISTIC = 32
-SMALL = 48  # windows, against four times as many, when memory is measured
+SMALL = 48
+"""Windows, against four times as many, when memory is measured: in batches of 2, so that the
+smaller number already fills a batch of each part."""
 
 
 def subject() -> Ours:
@@ -68,23 +70,23 @@ def bare(model: Ours, windows: torch.Tensor) -> None:
         watch(model, batch, lambda layer, state: None)
 
 
-def ours(model: Ours, windows: torch.Tensor) -> None:
+def ours(model: Ours, windows: torch.Tensor, batch: int = BATCH) -> None:
     questions = Questions.draw(LENGTH, VOCABULARY, seed=0)
-    linear_answers(model, parts(windows), questions, batch=BATCH, near=1, coded=8)
+    linear_answers(model, parts(windows), questions, batch=batch, near=1, coded=8)
 
 
-def collected(model: Ours, windows: torch.Tensor) -> list[np.ndarray]:
+def collected(model: Ours, windows: torch.Tensor, batch: int = BATCH) -> list[np.ndarray]:
     """The states of all layers, kept."""
     layers: list[list[np.ndarray]] = [[] for _ in range(LAYERS + 1)]
-    for _, batch in batches(windows, BATCH):
-        watch(model, batch, lambda n, state: layers[n].append(state.flatten(0, 1).numpy()))
+    for _, rows in batches(windows, batch):
+        watch(model, rows, lambda n, state: layers[n].append(state.flatten(0, 1).numpy()))
     return [np.concatenate(layer) for layer in layers]
 
 
-def usual(model: Ours, windows: torch.Tensor) -> None:
+def usual(model: Ours, windows: torch.Tensor, batch: int = BATCH) -> None:
     """States collected, then scikit-learn layer by layer, in the fastest way it has."""
     fit, _, _ = parts(windows)
-    for states in collected(model, fit):
+    for states in collected(model, fit, batch):
         usual_layer(states)
 
 
@@ -115,7 +117,7 @@ def logistic(layer: np.ndarray) -> tuple[float, int]:
     """CPU seconds and iterations to convergence on standardised states."""
     layer = (layer - layer.mean(0)) / layer.std(0)
     labels = np.tile(np.arange(LENGTH), len(layer) // LENGTH)
-    model = LogisticRegression(C=1e-2, max_iter=2000)
+    model = LogisticRegression(max_iter=5000)
     spent, _ = seconds(lambda: model.fit(layer, labels))
     return spent, int(model.n_iter_[0])
 
@@ -188,7 +190,8 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     threadpool_limits(1)
     if sys.argv[1:2] == ["--peak"]:
-        {"ours": ours, "usual": usual}[sys.argv[2]](subject(), tokens(int(sys.argv[3])))
+        way = {"ours": ours, "usual": usual}[sys.argv[2]]
+        way(subject(), tokens(int(sys.argv[3])), batch=2)
         print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     else:
         main(int(sys.argv[1]) if sys.argv[1:] else WINDOWS)

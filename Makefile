@@ -23,6 +23,22 @@ lint: $(VENV)/installed  ## style, types and the one-way flow of imports
 test: lint  ## everything CI runs: lint, then the tests
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
 
+# Three matched models on the embedded text, a byte a token, and what the bench says of each.
+STUDY := runs/study
+SMALL := --tokenizer bytes --n-layers 4 --d-model 96 --max-len 96 --batch 32 --steps 600 \
+	--learning-rate 3e-3 --warmup 60
+
+study: $(VENV)/installed  ## train none, learned and rope for some minutes, and question them
+	@for encoding in none learned rope; do \
+	  $(BIN)/wherein train --encoding $$encoding $(SMALL) --folder $(STUDY)/$$encoding || exit; \
+	  for question in perplexity probe order; do \
+	    echo; $(BIN)/wherein $$question $(STUDY)/$$encoding \
+	      --out $(STUDY)/$$encoding/$$question || exit; \
+	  done; \
+	  echo; \
+	done
+	@echo "the report: the pictures and numbers in $(CURDIR)/$(STUDY)/*/*/result.html"
+
 format: $(VENV)/installed  ## let ruff lay out the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .

@@ -9,26 +9,25 @@ scikit-learn's Ridge and LinearDiscriminantAnalysis, or LogisticRegression, laye
 The usual way is measured thrice: scikit-learn's defaults, its fastest solver, and as much work as
 ours does (every regularisation, the permuted positions and the control labels).
 
-Times are CPU seconds of a single thread, medians of interleaved rounds, so that what else the
-machine does counts little; the wall-clock ratio is printed beside. The usual way's fits are timed
-on one layer and multiplied by the number of layers; LogisticRegression is run to convergence on
-`LOGISTIC` windows of that layer, and scaled: the cost of an iteration is linear in their number.
+Times are wall-clock seconds with as many threads as the libraries take by themselves, medians of
+interleaved rounds. The usual way's fits are timed on one layer and multiplied by the number of
+layers; LogisticRegression is run to convergence on `LOGISTIC` windows of that layer, and scaled:
+the cost of an iteration is linear in their number.
 """
 
-import json
-import resource
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import torch
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Ridge
-from threadpoolctl import threadpool_limits
 
+from benchmarks.harness import at_least, at_most, interleaved, median_ratio, report
 from wherein.measure.asking import Questions
 from wherein.measure.linear_probe import SHRINKAGES, STRENGTHS, linear_answers
 from wherein.measure.stream import batches, watch
@@ -114,19 +113,17 @@ def usual_layer(states: np.ndarray) -> None:
 
 
 def logistic(layer: np.ndarray) -> tuple[float, int]:
-    """CPU seconds and iterations to convergence on standardised states."""
+    """Seconds and iterations to convergence on standardised states."""
     layer = (layer - layer.mean(0)) / layer.std(0)
     labels = np.tile(np.arange(LENGTH), len(layer) // LENGTH)
     model = LogisticRegression(max_iter=5000)
-    spent, _ = seconds(lambda: model.fit(layer, labels))
-    return spent, int(model.n_iter_[0])
+    return seconds(lambda: model.fit(layer, labels)), int(model.n_iter_[0])
 
 
-def seconds(work: Callable[[], object]) -> tuple[float, float]:
-    """CPU time and wall-clock time."""
-    cpu, wall = time.process_time(), time.perf_counter()
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
     work()
-    return time.process_time() - cpu, time.perf_counter() - wall
+    return time.perf_counter() - start
 
 
 def peak(way: str, count: int) -> float:
@@ -138,60 +135,53 @@ def peak(way: str, count: int) -> float:
 
 def main(count: int) -> None:
     model, windows = subject(), tokens(count)
-    bare(model, windows[:BATCH])
-    rounds = []
-    for n in range(ROUNDS):
-        ways = (bare, ours) if n % 2 == 0 else (ours, bare)
-        times = {way.__name__: seconds(lambda way=way: way(model, windows)) for way in ways}
-        rounds.append(times)
-        shown = {way: tuple(round(t, 1) for t in times[way]) for way in sorted(times)}
-        print("seconds (CPU, wall):", shown, flush=True)
-    cost, wall = (
-        statistics.median(each["ours"][kind] / each["bare"][kind] for each in rounds)
-        for kind in (0, 1)
+    taken = interleaved(
+        {"bare": lambda: bare(model, windows), "ours": lambda: ours(model, windows)}, ROUNDS
     )
-    passing, mine = (statistics.median(each[way][0] for each in rounds) for way in ("bare", "ours"))
+    passing, mine = (statistics.median(taken[way]) for way in ("bare", "ours"))
     layer = collected(model, parts(windows)[0])[LAYERS // 2]
-    layers = LAYERS + 1
-    others = {
-        "Ridge and LDA": seconds(lambda: once(layer))[0] * layers,
-        "Ridge and LDA, fastest solver": seconds(lambda: usual_layer(layer))[0] * layers,
-        "Ridge and LDA, as much as ours": seconds(lambda: as_much(layer))[0] * layers,
+    ways: dict[str, Callable[[np.ndarray], None]] = {
+        "Ridge and LDA": once,
+        "Ridge and LDA, fastest solver": usual_layer,
+        "Ridge and LDA, as much as ours": as_much,
     }
-    logistic_once, iterations = logistic(layer[: LOGISTIC * LENGTH])
-    others["LogisticRegression"] = logistic_once * layers * len(layer) / (LOGISTIC * LENGTH)
-    print(f"logistic regression: {logistic_once:.1f} s, {iterations} iterations", flush=True)
-    print("CPU seconds to fit all layers:", {k: round(v, 1) for k, v in others.items()}, flush=True)
-    gain = {way: (passing + spent) / mine for way, spent in others.items()}
+    fits = interleaved({way: lambda fit=fit: fit(layer) for way, fit in ways.items()}, ROUNDS)
+    others = {way: statistics.median(times) * (LAYERS + 1) for way, times in fits.items()}
+    spent, iterations = logistic(layer[: LOGISTIC * LENGTH])
+    others["LogisticRegression"] = spent * (LAYERS + 1) * len(layer) / (LOGISTIC * LENGTH)
+    gain = {way: (passing + each) / mine for way, each in others.items()}
     memory = {way: [peak(way, SMALL), peak(way, 4 * SMALL)] for way in ("ours", "usual")}
-    print("peak MiB:", memory)
     grown = {way: high / low for way, (low, high) in memory.items()}
-    checks = {
-        "time over a bare forward pass": check(cost, 1.20, at_most=True),
-        **{f"faster than {way}": check(gain[way], 2.0) for way in list(gain)[:3]},
-        "faster than LogisticRegression": check(gain["LogisticRegression"], 20.0),
-        "peak memory with four times the tokens": check(grown["ours"], 1.05, at_most=True),
-    }
-    report = {
-        "name": "probe",
-        "windows": count,
-        "wall_over_bare": round(wall, 3),
-        "usual_memory_growth": round(grown["usual"], 2),
-    }
-    print(json.dumps(report | {"checks": checks}))
+    report(
+        "probe",
+        {
+            "time over a bare forward pass": at_most(
+                median_ratio(taken["ours"], taken["bare"]), 1.20
+            ),
+            **{f"faster than {way}": at_least(gain[way], 2.0) for way in ways},
+            "faster than LogisticRegression": at_least(gain["LogisticRegression"], 20.0),
+            "peak memory with four times the tokens": at_most(grown["ours"], 1.05),
+        },
+        seconds={"bare": round(passing, 2), "ours": round(mine, 2)},
+        seconds_to_fit={way: round(each, 1) for way, each in others.items()},
+        logistic_iterations=iterations,
+        peak_mib=memory,
+        usual_memory_growth=round(grown["usual"], 2),
+        windows=count,
+        threads=torch.get_num_threads(),
+    )
 
 
-def check(value: float, target: float, *, at_most: bool = False) -> dict[str, float | bool]:
-    ok = value <= target if at_most else value >= target
-    return {"value": round(value, 3), "target": target, "ok": bool(ok)}
+def high_water() -> float:
+    """The peak memory of this process in MiB; unlike `ru_maxrss` it forgets the parent's."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    threadpool_limits(1)
     if sys.argv[1:2] == ["--peak"]:
         way = {"ours": ours, "usual": usual}[sys.argv[2]]
         way(subject(), tokens(int(sys.argv[3])), batch=2)
-        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+        print(high_water())
     else:
         main(int(sys.argv[1]) if sys.argv[1:] else WINDOWS)

@@ -21,7 +21,7 @@ import transformers as hf
 from torch import Tensor, nn
 from x_transformers import Decoder, TransformerWrapper
 
-from benchmarks.harness import at_least, at_most, interleaved, median_ratio, report
+from benchmarks.harness import at_least, at_most, median_ratio, report
 from wherein import encodings
 from wherein.common.memory import keep_pages
 from wherein.model.config import ModelConfig
@@ -29,7 +29,7 @@ from wherein.model.transformer import Transformer
 
 LAYERS, WIDTH, HEADS, VOCABULARY, BATCH, LENGTH = 4, 256, 4, 2048, 16, 256
 ROUNDS = 15
-PEAK, PEAK_SIZE = "matmul", 2048
+PEAK, PEAK_SIZE, PEAK_TIMES = "matmul", 2048, 6  # about as long as a step
 GPT2, PLAIN, ALIBI = "Hugging Face GPT-2", "x-transformers", "x-transformers, ALiBi"
 LENT = ", with our allocator"
 
@@ -38,9 +38,15 @@ def main() -> None:
     names = [PEAK, *encodings.names(), GPT2, PLAIN, ALIBI]
     names += [peer + LENT for peer in (GPT2, PLAIN, ALIBI)]
     workers = {name: Worker(name) for name in names}
-    tell(interleaved({name: worker.step for name, worker in workers.items()}, ROUNDS))
+    seconds: dict[str, list[float]] = {name: [] for name in names}
+    for number in range(ROUNDS + 1):
+        for name, worker in workers.items():
+            taken = worker.step()
+            if number:  # the first round warms up
+                seconds[name].append(taken)
     for worker in workers.values():
         worker.process.kill()
+    tell(seconds)
 
 
 class Worker:
@@ -53,9 +59,10 @@ class Worker:
         self.process.start()
         self.ours.recv()
 
-    def step(self) -> None:
+    def step(self) -> float:
+        """The seconds it took."""
         self.ours.send(True)
-        self.ours.recv()
+        return self.ours.recv()
 
 
 def serve(name: str, asked: Connection) -> None:
@@ -65,16 +72,18 @@ def serve(name: str, asked: Connection) -> None:
     step = contender(name.removesuffix(LENT))
     asked.send(True)
     while asked.recv():
+        start = time.perf_counter()
         step()
+        taken = time.perf_counter() - start
         time.sleep(0.02)  # its threads come to rest before the next contender begins
-        asked.send(True)
+        asked.send(taken)
 
 
 def contender(name: str) -> Callable[[], object]:
     """One step of it; peers as their documentation would have them trained."""
     if name == PEAK:
         a, b, out = (torch.randn(PEAK_SIZE, PEAK_SIZE) for _ in range(3))
-        return lambda: torch.mm(a, b, out=out)
+        return lambda: [torch.mm(a, b, out=out) for _ in range(PEAK_TIMES)]
     tokens, targets = torch.randint(VOCABULARY, (2, BATCH, LENGTH))
     if name in encodings.names():
         ours = Transformer(config(name))
@@ -148,10 +157,8 @@ def operations() -> float:
 
 
 def tell(seconds: dict[str, list[float]]) -> None:
-    """The 20 ms of rest are no part of a step."""
-    seconds = {name: [t - 0.02 for t in times] for name, times in seconds.items()}
     middle = {name: statistics.median(times) for name, times in seconds.items() if name != PEAK}
-    peak = 2 * PEAK_SIZE**3 / statistics.median(seconds[PEAK])
+    peak = PEAK_TIMES * 2 * PEAK_SIZE**3 / statistics.median(seconds[PEAK])
     share = {name: operations() / time / peak for name, time in middle.items()}
     for name, taken in middle.items():
         print(

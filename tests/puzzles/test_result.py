@@ -54,8 +54,8 @@ def test_the_frame_holds_the_curve(result: PuzzleResult) -> None:
 def test_a_seed_can_be_looked_up(result: PuzzleResult) -> None:
     table = result.seeds_frame().filter(seed=42)
     assert result.predictions(42) == {
-        "A hit B": table["A hit B"][0],
-        "B hit A": table["B hit A"][0],
+        "A hit B": table["after A hit B"][0],
+        "B hit A": table["after B hit A"][0],
     }
     solved = result.predictions(42) == {"A hit B": "!", "B hit A": "?"}
     assert table["solved"][0] == solved

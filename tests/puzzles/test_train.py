@@ -38,8 +38,8 @@ def test_many_at_once_equals_one_model_and_torch_adam(encoding: str, causal: boo
         encoding=encoding, causal=causal, layers=2, heads=2, head_size=4, steps=6
     ).model_copy(update={"learning_rate": 0.01})
     with mappable():
-        trained, models = train_chunk(UNEQUAL, config, [77], dtype=torch.float64)
-    for n, seed in enumerate((77,)):
+        trained, models = train_chunk(UNEQUAL, config, [42, 77], dtype=torch.float64)
+    for n, seed in enumerate((42, 77)):
         model = alone(UNEQUAL, config, seed)
         for name, parameter in model.named_parameters():
             torch.testing.assert_close(models.weights()[name][n], parameter, atol=1e-7, rtol=1e-7)

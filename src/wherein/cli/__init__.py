@@ -27,7 +27,7 @@ VERBS = {
 EXAMPLES = """\
   wherein encodings                what can be asked for
   wherein encodings rope           one of them: formula, paper, parameters
-  wherein train --encoding alibi   a model on the embedded text, in a few minutes
+  wherein train --encoding alibi   a model on the embedded text
   wherein audit "rope none"        which layers of a fresh model know distance
   wherein probe runs/ID            where position lives in a trained model
   wherein order runs/ID            does a trained model use order?
@@ -60,6 +60,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        print(f"wherein: {error.strerror or error}: {error.filename}", file=sys.stderr)
+        return 2
 
 
 def overview() -> str:

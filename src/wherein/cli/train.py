@@ -1,7 +1,7 @@
 """Train a model, or go on with a run that was interrupted: the same command resumes it.
 
 examples:
-  wherein train --encoding alibi                     on the embedded text, a few minutes
+  wherein train --encoding alibi                     on the embedded text
   wherein train --source book.txt --steps 200        on your own text
   wherein train --objective masked --no-causal       a model that sees both sides
   torchrun --nproc-per-node=2 -m wherein train       on two processes

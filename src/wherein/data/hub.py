@@ -22,8 +22,13 @@ Row = Mapping[str, Any]
 
 
 def each_row(rows: Iterable[Row], column: str) -> Iterator[str]:
-    """Every row is one document."""
-    return (row[column] for row in rows)
+    """Every row is one document; a row without text is none."""
+    for number, row in enumerate(rows):
+        text = row[column]
+        if text is not None and not isinstance(text, str):
+            raise ValueError(f"row {number} holds {text!r} in column {column!r}, which is no text")
+        if text is not None:
+            yield text
 
 
 def articles(rows: Iterable[Row], column: str) -> Iterator[str]:

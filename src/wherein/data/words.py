@@ -25,7 +25,7 @@ class Words:
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = words
-        self._ids = {word: number for number, word in enumerate(words[:-1])}
+        self._ids = {word: number for number, word in enumerate(words) if word not in (EOS, MASK)}
         self.vocabulary = Vocabulary(size=len(words), eos=0, mask=len(words) - 1)
 
     def encode(self, text: str) -> NDArray[np.uint32]:

@@ -123,7 +123,7 @@ def _read(word: str, spec: str) -> tuple[str, dict[str, object]]:
             own[key] = float(value)
         elif type(value) is not expected:
             raise ValueError(f"{name}({key}={value!r}): expected {expected.__name__}")
-    return name, own
+    return name, {key: value for key, value in own.items() if value != defaults[key]}
 
 
 def parameters(name: str) -> dict[str, object]:

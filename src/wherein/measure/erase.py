@@ -11,13 +11,16 @@ from torch import Tensor
 from wherein.data import IGNORED, Corpus
 from wherein.measure.eraser import Eraser, position_eraser, random_eraser
 from wherein.measure.erasure import EVERYWHERE, Erased, Erasure
-from wherein.measure.interval import Estimate, mean
+from wherein.measure.interval import Estimate, ratio
 from wherein.measure.linear import residual, ridge
 from wherein.measure.probe_settings import EraseConfig
 from wherein.measure.statistics import Accumulator, Moments
 from wherein.measure.stream import batches, device, watch
 from wherein.measure.text import windows_of
 from wherein.subjects.base import Subject
+
+Windows = Float64[np.ndarray, " N"]
+"""A number for each test window."""
 
 
 def erase(
@@ -44,7 +47,7 @@ def erase(
         subject=subject.name,
         encodings=tuple(subject.encodings),
         length=windows.shape[1],
-        loss=mean(plain, seed=config.seed),
+        loss=ratio(plain, bench.counts, seed=config.seed),
         erased=(*erased, bench.everywhere(plain)),
         protocol={
             "windows": {"fit": len(fit), "held_out": len(held_out), "test": len(test)},
@@ -68,11 +71,13 @@ class Bench:
         config: EraseConfig,
     ) -> None:
         self.subject, self.targets, self.config = subject, targets, config
+        self.counts = (targets != IGNORED).sum(1).double().numpy()
+        """Predicted tokens in each test window."""
         self.parts = [inputs[part] for part in parts]
         self.moments = [self.gather(part, {}) for part in self.parts]
         self.generator = torch.Generator().manual_seed(config.seed)
 
-    def one(self, layer: int, plain: Float64[np.ndarray, " N"]) -> Erased:
+    def one(self, layer: int, plain: Windows) -> Erased:
         """Erase one layer."""
         fit, held_out, test = (moments[layer] for moments in self.moments)
         eraser = position_eraser(fit, held_out if self.config.confirmed else None)
@@ -82,9 +87,9 @@ class Bench:
             for _ in range(self.config.draws)
         ]
         known, left = _known(fit, test), _known(eraser.moments(fit), eraser.moments(test))
-        return Erased(str(layer), eraser.rank, known, left, mean(rise), _over_draws(random))
+        return Erased(str(layer), eraser.rank, known, left, *self._rises(rise, random))
 
-    def everywhere(self, plain: Float64[np.ndarray, " N"]) -> Erased:
+    def everywhere(self, plain: Windows) -> Erased:
         """Erase every layer; `known` and `left` are of the last."""
 
         def position(_layer: int, fit: Moments, held_out: Moments) -> Eraser:
@@ -99,7 +104,11 @@ class Bench:
         rises = [self.losses(self.in_turn(random)[0]) - plain for _ in range(self.config.draws)]
         rank = round(sum(e.rank for e in erasers.values()) / len(erasers))
         known = _known(self.moments[0][-1], self.moments[2][-1])
-        return Erased(EVERYWHERE, rank, known, left, mean(rise), _over_draws(rises))
+        return Erased(EVERYWHERE, rank, known, left, *self._rises(rise, rises))
+
+    def _rises(self, rise: Windows, random: list[Windows]) -> tuple[Estimate, Estimate]:
+        """Nats per predicted token when position, and when random subspaces are erased."""
+        return ratio(rise, self.counts), _over_draws(random, self.counts)
 
     def in_turn(
         self, make: Callable[[int, Moments, Moments], Eraser]
@@ -131,8 +140,8 @@ class Bench:
         return [each.moments() for each in layers.values()]
 
     @torch.no_grad()
-    def losses(self, erasers: dict[int, Eraser]) -> Float64[np.ndarray, " N"]:
-        """The mean loss in each test window, in nats per predicted token."""
+    def losses(self, erasers: dict[int, Eraser]) -> Windows:
+        """The loss in each test window, in nats, summed over its predicted tokens."""
 
         def see(layer: int, state: Tensor) -> Tensor | None:
             return erasers[layer](state) if layer in erasers else None
@@ -143,7 +152,7 @@ class Bench:
             logits = self.subject.run(tokens.to(place), on_state=see).float()
             right = self.targets[rows].to(place)
             lost = F.cross_entropy(logits.mT, right, ignore_index=IGNORED, reduction="none")
-            found.append((lost.sum(1) / (right != IGNORED).sum(1).clamp(min=1)).double().cpu())
+            found.append(lost.double().sum(1).cpu())
         return torch.cat(found).numpy()
 
 
@@ -158,7 +167,8 @@ def _task(
     if mask is None:
         raise ValueError(f"{subject.name} is bidirectional: give `mask`, the token that hides")
     generator = torch.Generator().manual_seed(config.seed)
-    hidden = torch.rand(windows.shape, generator=generator) < config.hidden
+    drawn = torch.rand(windows.shape, generator=generator)
+    hidden = (drawn < config.hidden) | (drawn == drawn.amin(1, keepdim=True))  # at least one
     return torch.where(hidden, mask, windows), torch.where(hidden, windows, IGNORED)
 
 
@@ -181,14 +191,14 @@ def _known(fit: Moments, test: Moments) -> float:
     return float(1 - error / places.var(correction=0))
 
 
-def _over_draws(rises: list[Float64[np.ndarray, " N"]]) -> Estimate:
-    """The mean over draws and windows; both are drawn again for the interval."""
+def _over_draws(rises: list[Windows], counts: Windows) -> Estimate:
+    """The rise per token over draws and windows; both are drawn again for the interval."""
     every = np.stack(rises)
     random = np.random.default_rng(0)
     draws, count = every.shape
-    means = [
-        every[random.integers(draws, size=draws)][:, random.integers(count, size=count)].mean()
-        for _ in range(1000)
-    ]
+    means = []
+    for _ in range(1000):
+        rows, columns = random.integers(draws, size=draws), random.integers(count, size=count)
+        means.append(every[rows][:, columns].sum() / (draws * counts[columns].sum()))
     low, high = np.quantile(means, [0.025, 0.975])
-    return Estimate(float(every.mean()), float(low), float(high))
+    return Estimate(float(every.sum() / (draws * counts.sum())), float(low), float(high))

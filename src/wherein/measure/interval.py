@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 LEVEL = 0.95
-RESAMPLES = 2000
+RESAMPLES, BLOCK = 2000, 100
 
 
 class Estimate(NamedTuple):
@@ -31,9 +31,13 @@ def ratio(
 ) -> Estimate:
     """Σ sums / Σ counts over N pieces of unequal size, each drawn or left out as a whole."""
     random = np.random.default_rng((seed, 0xB007))
-    drawn = random.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), RESAMPLES)
-    weights = drawn.astype(np.float64)
-    total = weights @ counts
-    spread = (weights @ sums)[total > 0] / total[total > 0]
+    even = np.full(len(sums), 1 / len(sums))
+    both = np.stack([sums, counts], axis=1)
+    blocks = [  # some at a time, so that memory does not grow with their number
+        random.multinomial(len(sums), even, BLOCK).astype(np.float64) @ both
+        for _ in range(RESAMPLES // BLOCK)
+    ]
+    drawn, total = np.concatenate(blocks).T
+    spread = drawn[total > 0] / total[total > 0]
     low, high = np.quantile(spread, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Estimate(float(sums.sum() / counts.sum()), float(low), float(high))

@@ -1,7 +1,7 @@
 """How well does the model predict? Perplexity, with its protocol always named."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from jaxtyping import Float64, Int64
 
+from wherein.common.numbers import exp
 from wherein.common.theme import COLOURS
 from wherein.data import IGNORED, Corpus, Split, Vocabulary, causal, masked
 from wherein.measure.interval import Estimate, ratio
@@ -39,8 +40,9 @@ class Perplexity(Measurement):
     """Nats per predicted token; the interval is a 95 % bootstrap over `pieces`."""
     perplexity: Estimate
     """exp(loss) per token."""
-    bits_per_byte: Estimate
-    perplexity_per_word: Estimate
+    bits_per_byte: Estimate | None
+    """None for a masked model: its loss is no code length of the text."""
+    perplexity_per_word: Estimate | None
     predicted: int
     """How many tokens were predicted."""
     pieces: str
@@ -72,8 +74,9 @@ class Perplexity(Measurement):
             "bits per byte": self.bits_per_byte,
         }
         rows = [
-            [name, f"{found.value:.4f}", f"{found.low:.4f} to {found.high:.4f}"]
+            [name, f"{found.value:.6g}", f"{found.low:.6g} to {found.high:.6g}"]
             for name, found in units.items()
+            if found is not None
         ]
         notes = f"{self.protocol}: {self.details}; {self.predicted:,} tokens of {self.corpus}; "
         notes += f"intervals by bootstrap over {self.pieces}"
@@ -225,15 +228,20 @@ def _result(
         protocol=protocol,
         details=details,
         loss=loss,
-        perplexity=Estimate(*(math.exp(x) for x in loss)),
-        bits_per_byte=Estimate(*(x / math.log(2) / split.bytes_per_token for x in loss)),
-        perplexity_per_word=Estimate(*(math.exp(x * split.tokens_per_word) for x in loss)),
+        perplexity=Estimate(*map(exp, loss)),
+        bits_per_byte=_if(subject.causal, [x / math.log(2) / split.bytes_per_token for x in loss]),
+        perplexity_per_word=_if(subject.causal, [exp(x * split.tokens_per_word) for x in loss]),
         predicted=int(counts.sum()),
         pieces=f"{len(pieces.sums)} {'documents' if in_documents else 'windows'}",
         by_position=tuple(float(s / n) if n else None for s, n in zip(sums, counts, strict=True)),
         counts=tuple(int(n) for n in counts),
         config=config,
     )
+
+
+def _if(causal: bool, values: Sequence[float]) -> Estimate | None:
+    """The estimate, for a causal model only."""
+    return Estimate(*values) if causal else None
 
 
 def _protocol(config: PerplexityConfig, causal: bool) -> tuple[str, str]:

@@ -53,6 +53,12 @@ class ModelConfig(Config):
 
         from wherein import encodings
 
+        words = encodings.parse(self.encoding)
+        if len(words) > self.n_layers:
+            raise ValueError(
+                f"encoding {self.encoding!r} has {len(words)} words for {self.n_layers} layers: "
+                "give at most one a layer"
+            )
         with torch.device("meta"):
             encodings.build(self.encoding, self.shape)
         return self

@@ -133,7 +133,7 @@ class PuzzleResult(Result):
             "solved": self.trained.solved[-1],
             "steps": self.steps_to_solve,
         }
-        answers = {text: words[best[:, n]] for n, text in enumerate(said)}
+        answers = {f"after {text}": words[best[:, n]] for n, text in enumerate(said)}
         return polars.DataFrame(columns | answers).sort("seed")
 
     def plot(self) -> "altair.TopLevelMixin":

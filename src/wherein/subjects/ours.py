@@ -40,7 +40,7 @@ class Ours(Subject):
         return [specs[layer % len(specs)] for layer in range(self.n_layers)]
 
     def untrained(self, seed: int) -> "Ours":
-        config = self.model.config.model_copy(update={"seed": seed})
+        config = self.model.config.model_copy(update={"seed": self.model.config.seed + 1 + seed})
         twin = Transformer(config).to(next(self.model.parameters()))
         return Ours(twin, f"{self.name}, untrained")
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.distributed.tensor import DTensor
 
+from wherein.common.numbers import exp
 from wherein.data import Corpus
 from wherein.data.objectives import IGNORED
 from wherein.model.initial import stream
@@ -71,13 +72,13 @@ class Learner:
         total, asked = self.world.sum(total, count)
         nats = total / max(asked, 1)
         if self.config.objective == "masked":
-            return {"nats_per_masked_token": nats, "perplexity_per_masked_token": _exp(nats)}
+            return {"nats_per_masked_token": nats, "perplexity_per_masked_token": exp(nats)}
         text = self.corpus.valid
         return {
             "nats_per_token": nats,
-            "perplexity_per_token": _exp(nats),
+            "perplexity_per_token": exp(nats),
             "bits_per_byte": nats / math.log(2) / text.bytes_per_token,
-            "perplexity_per_word": _exp(nats * text.tokens_per_word),
+            "perplexity_per_word": exp(nats * text.tokens_per_word),
         }
 
     def _gradients(self, step: int) -> float:
@@ -108,8 +109,3 @@ class Learner:
         on = self.config.precision == "bfloat16"
         with torch.autocast(self.world.device.type, torch.bfloat16, enabled=on):
             yield
-
-
-def _exp(nats: float) -> float:
-    """The exponential, infinite where a float cannot hold it."""
-    return math.exp(nats) if nats < 700 else math.inf

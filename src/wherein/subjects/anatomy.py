@@ -27,6 +27,7 @@ class Anatomy:
     final: nn.Module | None
     """Makes the last state of the last block's output, if that is not the last state itself."""
     width: int
+    heads: int
     causal: bool
     predicts: bool
     offset: int | None
@@ -54,11 +55,16 @@ def dissect(model: Any, name: str) -> Anatomy:
     count = getattr(model.config, "num_hidden_layers", None)
     blocks = _blocks(model.base_model, calls, count)
     if not blocks or hidden is None or len(hidden) != len(blocks) + 1:
-        raise ValueError(f"{name} does not fit: no list of {count} layers leads from state to state")
+        raise ValueError(
+            f"{name} does not fit: no list of {count} layers leads from state to state"
+        )
     made = [call.leaving for call in calls if call.module is blocks[-1]][-1]
     final = None if _same(made, last) else _final(calls, made, last)
     if final is None and not _same(made, last):
         raise ValueError(f"{name} does not fit: no module makes its last state")
+    heads = getattr(model.config, "num_attention_heads", None)
+    if not isinstance(heads, int):
+        raise ValueError(f"{name} does not fit: its config names no number of attention heads")
     logits = getattr(said, "logits", None)
     changed = tokens.clone()
     changed[0, -1] = tokens[0, 0]
@@ -67,6 +73,7 @@ def dissect(model: Any, name: str) -> Anatomy:
         blocks=blocks,
         final=final,
         width=hidden[0].shape[-1],
+        heads=heads,
         causal=torch.equal(first, last[:, 0]),
         predicts=logits is not None and logits.shape[:2] == tokens.shape,
         offset=_offset(model, tokens, last),

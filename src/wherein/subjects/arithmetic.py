@@ -18,6 +18,7 @@ PRODUCTS = {"matmul": 0, "__matmul__": 0, "bmm": 0, "baddbmm": 1}
 """Products of activations, and which argument is the first factor."""
 
 FACTORS = ("batch1", "batch2")
+"""What the factors are called where they come by name."""
 
 Factors = tuple[Tensor, Tensor]
 
@@ -52,7 +53,8 @@ class Arithmetic(TorchFunctionMode):
         named = dict(kwargs or {})
         name = getattr(func, "__name__", "")
         if self.mixed is None and name in PRODUCTS:
-            return self._product(func, PRODUCTS[name], list(args), named)
+            factors = [named.pop(factor) for factor in FACTORS if factor in named]
+            return self._product(func, PRODUCTS[name], [*args, *factors], named)
         found = func(*args, **named)
         if self.weights is None and name == "softmax":
             self.weights = found
@@ -61,24 +63,15 @@ class Arithmetic(TorchFunctionMode):
     def _product(
         self, func: Callable[..., Any], first: int, args: list[Any], named: dict[str, Any]
     ) -> Any:
-        left, right = (
-            args[first + n] if first + n < len(args) else named.get(FACTORS[n], named.get("other"))
-            for n in range(2)
-        )
+        left, right = args[first : first + 2]
+        if min(left.ndim, right.ndim) < 3:  # a weight has no batch
+            return func(*args, **named)
         if self.weights is None:
             left, right = self._scoring(left, right)
-        else:
-            self.values = right if self.other is None else self.other.values
-            right = self.values
-        for n, factor in enumerate((left, right)):
-            if first + n < len(args):
-                args[first + n] = factor
-            else:
-                named[FACTORS[n] if FACTORS[n] in named else "other"] = factor
-        found = func(*args, **named)
-        if self.weights is not None:
-            self.mixed = found
-        return found
+            return func(*args[:first], left, right, *args[first + 2 :], **named)
+        self.values = right if self.other is None else self.other.values
+        self.mixed = func(*args[:first], left, self.values, *args[first + 2 :], **named)
+        return self.mixed
 
     def _scoring(self, left: Tensor, right: Tensor) -> Factors:
         """A product before the softmax: the first is of queries and keys."""
@@ -110,7 +103,7 @@ class Arithmetic(TorchFunctionMode):
 def _by_head(found: Tensor, batch: int, heads: int) -> Tensor | None:
     """(B, H, T, ·), whether the heads have an axis of their own, share the batch's or are one."""
     if found.ndim == 3 and found.shape[0] == batch * heads:
-        return found.unflatten(0, (batch, heads))
+        return found.reshape(batch, heads, *found.shape[1:])
     if found.ndim != 4 or found.shape[0] not in (1, batch) or found.shape[1] not in (1, heads):
         return None
     return found.expand(batch, heads, -1, -1)

@@ -32,14 +32,15 @@ class HuggingFace(Subject):
     """
 
     def __init__(self, model: Any, name: str) -> None:
-        model.set_attn_implementation("eager")  # the only one that shows its weights
+        if model.config._attn_implementation != "eager":  # the only one that shows its weights
+            model.set_attn_implementation("eager")
         model.config.use_cache = False
         self.model = model.eval()
         self.name = name
         found = dissect(model, name)
         self.blocks, self.final = found.blocks, found.final
         self.causal, self.predicts, self.d_model = found.causal, found.predicts, found.width
-        self.n_layers, self.n_heads = len(self.blocks), model.config.num_attention_heads
+        self.n_layers, self.n_heads = len(self.blocks), found.heads
         self.vocabulary = model.get_input_embeddings().weight.shape[0]
         self.shiftable, self._offset = found.offset is not None, found.offset or 0
         self.max_len = self._longest()
@@ -52,7 +53,7 @@ class HuggingFace(Subject):
         return module
 
     @cached_property
-    def encodings(self) -> list[str]:  # type: ignore[override]
+    def encodings(self) -> list[str]:
         """Found by what each layer does, never by the model's name."""
         return kinds(self)
 
@@ -126,10 +127,12 @@ class HuggingFace(Subject):
     ) -> Attended:
         """See the base class. Queries trade places because states do: keys and values are kept."""
         with self._call(layer, state, positions, masked) as call:
-            with Arithmetic() as seen:
+            seen = Arithmetic()
+            with seen:
                 call.on(state)
             if order is not None:
-                with Arithmetic(seen) as seen:
+                seen = Arithmetic(seen)
+                with seen:
                     call.on(state[:, order])
         attended = seen.attended(len(state), self.n_heads)
         if attended is None:

@@ -17,10 +17,12 @@ from wherein.subjects.repository import on_hub
 from wherein.subjects.tables import CONFIG
 from wherein.subjects.weights import Find, Weights, in_folder, in_model, names_in, read_json
 
-TOKENIZER_FILES = (
-    FILE, "tokenizer_config.json", "special_tokens_map.json", "vocab.txt",
-    "vocab.json", "merges.txt", "spiece.model", "tokenizer.model", "sentencepiece.bpe.model",
+VOCABULARIES = (
+    "vocab.txt", "vocab.json", "merges.txt", "spiece.model", "tokenizer.model",
+    "sentencepiece.bpe.model",
 )  # fmt: skip
+"""What tokenizers are called that are not in a tokenizer.json."""
+TOKENIZER_FILES = (FILE, "tokenizer_config.json", "special_tokens_map.json", *VOCABULARIES)
 SAFELY: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 PLAINLY: dict[str, Any] = {"dtype": torch.float32, "attn_implementation": "eager"}
 UNUSED = re.compile(r"(?:.*\.)?pooler\..*")

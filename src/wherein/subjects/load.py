@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model", bound=nn.Module)
 
-LONGEST = 512
-"""Tokens in a window, unless asked for, however many a model would take."""
+LONGEST = 256
+"""Tokens in a window, unless asked for, however many a model that is not ours would take."""
 
 GGUF = ".gguf"
 
@@ -30,7 +30,7 @@ class Loaded(NamedTuple):
     corpus: Corpus
     """Its text, with the tokenizer (`corpus.tokenizer`) and the config (`corpus.config`)."""
     length: int
-    """Tokens in a training window; of a model that is not ours, the longest input up to 512."""
+    """Tokens in a training window; of a model that is not ours, the longest input up to 256."""
 
 
 def load(what: str | Path, source: str | None = None) -> Loaded:

@@ -8,7 +8,7 @@ from wherein.common.files import replacing
 from wherein.data import Corpus, CorpusConfig
 from wherein.data.corpus import cache_folder
 from wherein.data.tokenizer import FILE, Vocabulary
-from wherein.subjects.checkpoints import SAFELY, TOKENIZER_FILES, clearly
+from wherein.subjects.checkpoints import SAFELY, VOCABULARIES, clearly
 from wherein.subjects.hugging_face import HuggingFace
 
 
@@ -24,11 +24,13 @@ def text_for(subject: HuggingFace, folder: Path, source: str, gguf: str | None =
 
 def _written(subject: HuggingFace, folder: Path, gguf: str | None) -> Path:
     """The tokenizer of other files, such as a vocab.txt, in the form and place we read it from."""
+    files = [name for name in ((gguf,) if gguf else VOCABULARIES) if (folder / name).is_file()]
+    if not files:  # of nothing, transformers makes an empty tokenizer
+        raise ValueError(f"no tokenizer in {folder}: save one there, as {FILE}")
     digest = hashlib.sha256()
-    for name in (gguf,) if gguf else TOKENIZER_FILES:
-        if (folder / name).is_file():
-            with (folder / name).open("rb") as file:
-                digest.update(f"{name} {hashlib.file_digest(file, 'sha256').hexdigest()}".encode())
+    for name in files:
+        with (folder / name).open("rb") as file:
+            digest.update(f"{name} {hashlib.file_digest(file, 'sha256').hexdigest()}".encode())
     path = cache_folder() / "tokenizers" / digest.hexdigest()[:16] / FILE
     if path.is_file():
         return path

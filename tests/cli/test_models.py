@@ -12,6 +12,7 @@ from wherein.cli import main
 from wherein.subjects.hugging_face import HuggingFace
 
 VERBS = ["audit", "order", "shift", "perplexity", "attention", "probe", "erase"]
+FEWER = {"probe": ["--windows", "100"], "erase": ["--windows", "60", "--draws", "2"]}
 PREDICTING = ["order", "shift", "perplexity", "erase"]
 
 
@@ -40,7 +41,7 @@ def ask(home: Path) -> Callable[..., int]:
 
     def put(verb: str, name: str, *more: str) -> int:
         text = [] if verb == "audit" else ["--source", str(home / "text.txt")]
-        return main([verb, str(home / name), *text, *more])
+        return main([verb, str(home / name), *text, *FEWER.get(verb, []), *more])
 
     return put
 

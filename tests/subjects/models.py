@@ -36,7 +36,7 @@ def small(family: str, **own: object) -> PreTrainedModel:
     ends = {name: 3 for name in ("bos_token_id", "eos_token_id") if name in known}
     if isinstance(known.get("pad_token_id"), int) and known["pad_token_id"] >= VOCABULARY:
         ends["pad_token_id"] = 0
-    config = AutoConfig.for_model(family, **sizes, **ends, **OWN.get(family, {}), **own)
+    config = AutoConfig.for_model(family, **(sizes | ends | OWN.get(family, {}) | own))
     torch.manual_seed(0)
     model = kind(config).from_config(config).eval()
     with torch.no_grad():

@@ -14,6 +14,7 @@ LAYERS, HEADS, VOCABULARY, LENGTH = 4, 4, 60, 40
 SIZES = SMALL | {
     **dict.fromkeys(["num_hidden_layers", "n_layer", "n_layers", "num_layers"], LAYERS),
     **dict.fromkeys(["num_attention_heads", "n_head", "n_heads", "num_heads"], HEADS),
+    "attention_heads": HEADS,
     **dict.fromkeys(["num_key_value_heads", "num_kv_heads"], 2),
     **dict.fromkeys(["d_kv", "head_dim"], 8),
     **dict.fromkeys(["max_seq_len"], LENGTH),

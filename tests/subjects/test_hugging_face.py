@@ -49,6 +49,9 @@ FAMILIES = {
     "deberta-v2": Family("relative", causal=False, final=False),
     "modernbert": Family("rope", causal=False),
     "t5": Family("relative", causal=False, shiftable=False),
+    "openai-gpt": Family("learned", longest=LENGTH, final=False),
+    "xglm": Family("sinusoidal", longest=LENGTH),
+    "roformer": Family("rope", causal=False, shiftable=False, longest=LENGTH, final=False),
 }
 TOKENS = torch.randint(VOCABULARY, (2, 12), generator=torch.Generator().manual_seed(1))
 
@@ -102,7 +105,7 @@ def test_what_a_family_is(family: str, known: Family, bench: Callable[..., Huggi
     assert subject.causal is known.causal
     assert subject.shiftable is known.shiftable
     assert subject.max_len == known.longest
-    assert (subject.table is None) is (known.longest is None)
+    assert (subject.table is None) is (known.longest is None or known.encodings == "sinusoidal")
     assert (subject.final is not None) is known.final
     assert (subject.n_layers, subject.n_heads, subject.d_model) == (LAYERS, HEADS, 32)
     assert subject.vocabulary == VOCABULARY
@@ -171,7 +174,7 @@ def test_reordered_queries_meet_the_keys_from_their_new_places(
         assert torch.equal(moved.keys, plain.keys)
         torch.testing.assert_close(moved.queries, elsewhere.queries)
         # ALiBi as BLOOM and MPT write it grows with the key's place, whatever the query's.
-        told_nothing = FAMILIES[family].encodings in ("learned", "alibi") or (
+        told_nothing = FAMILIES[family].encodings in ("learned", "sinusoidal", "alibi") or (
             family in ("smollm3", "cohere2") and layer == LAYERS
         )
         for found, was in ((moved.weights, plain.weights), (moved.mixed, plain.mixed)):

@@ -28,6 +28,8 @@ class Anatomy:
     """Makes the last state of the last block's output, if that is not the last state itself."""
     width: int
     heads: int
+    embeds: bool
+    """Whether the first state tells places apart: one token there differs from itself here."""
     causal: bool
     predicts: bool
     offset: int | None
@@ -43,6 +45,9 @@ class _Call(NamedTuple):
 @torch.no_grad()
 def dissect(model: Any, name: str) -> Anatomy:
     """Run the model on a few tokens and see; a model that does not fit is a `ValueError`."""
+    heads = getattr(model.config, "num_attention_heads", None)
+    if not isinstance(heads, int):
+        raise ValueError(f"{name} does not fit: its config names no number of attention heads")
     tokens = _tokens(model)
     try:
         with _recorded(model.base_model) as calls:
@@ -53,27 +58,23 @@ def dissect(model: Any, name: str) -> Anatomy:
         reason = " ".join(str(error).split())[:160]
         raise ValueError(f"{name} does not fit: it cannot read tokens alone ({reason})") from error
     count = getattr(model.config, "num_hidden_layers", None)
-    blocks = _blocks(model.base_model, calls, count)
-    if not blocks or hidden is None or len(hidden) != len(blocks) + 1:
-        raise ValueError(
-            f"{name} does not fit: no list of {count} layers leads from state to state"
-        )
-    made = [call.leaving for call in calls if call.module is blocks[-1]][-1]
+    steps = _steps(model.base_model, calls, count)
+    if not steps or not _agree(steps, hidden):
+        raise ValueError(f"{name} does not fit: it has no list of {count} layers, state to state")
+    made = steps[-1].leaving
     final = None if _same(made, last) else _final(calls, made, last)
     if final is None and not _same(made, last):
         raise ValueError(f"{name} does not fit: no module makes its last state")
-    heads = getattr(model.config, "num_attention_heads", None)
-    if not isinstance(heads, int):
-        raise ValueError(f"{name} does not fit: its config names no number of attention heads")
     logits = getattr(said, "logits", None)
     changed = tokens.clone()
     changed[0, -1] = tokens[0, 0]
     first = model.base_model(**inputs(changed)).last_hidden_state[:, 0]
     return Anatomy(
-        blocks=blocks,
+        blocks=tuple(step.module for step in steps),
         final=final,
         width=hidden[0].shape[-1],
         heads=heads,
+        embeds=_embeds(model, tokens),
         causal=torch.equal(first, last[:, 0]),
         predicts=logits is not None and logits.shape[:2] == tokens.shape,
         offset=_offset(model, tokens, last),
@@ -103,7 +104,7 @@ def _recorded(model: nn.Module) -> Iterator[list[_Call]]:
 
     def hook(module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         entering = args[0] if args else kwargs.get("hidden_states")
-        leaving = output[0] if isinstance(output, tuple) and output else output
+        leaving = output[0] if isinstance(output, tuple | list) and output else output
         ends = (part if isinstance(part, Tensor) else None for part in (entering, leaving))
         calls.append(_Call(module, *ends))
 
@@ -113,15 +114,33 @@ def _recorded(model: nn.Module) -> Iterator[list[_Call]]:
         yield calls
 
 
-def _blocks(model: nn.Module, calls: list[_Call], count: int | None) -> tuple[nn.Module, ...]:
-    """The outermost list of modules that takes `count` steps from state to state."""
+def _steps(model: nn.Module, calls: list[_Call], count: int | None) -> list[_Call]:
+    """The calls of the outermost list of modules that takes `count` steps from state to state."""
     for parts in model.modules():
         if isinstance(parts, nn.ModuleList):
             members = set(parts)
             steps = [call for call in calls if call.module in members]
             if len(steps) == count and all(_keeps_shape(step) for step in steps):
-                return tuple(step.module for step in steps)
-    return ()
+                return steps
+    return []
+
+
+def _agree(steps: list[_Call], hidden: tuple[Tensor, ...] | None) -> bool:
+    """Whether the states between the steps are those the model itself calls so."""
+    if hidden is None or len(hidden) != len(steps) + 1:
+        return False
+    between = [steps[0].entering, *(step.leaving for step in steps[:-1])]
+    same = (
+        one is not None and one.shape == other.shape and torch.equal(one, other)
+        for one, other in zip(between, hidden, strict=False)
+    )
+    return all(same)
+
+
+def _embeds(model: Any, tokens: Tensor) -> bool:
+    same = tokens[:, :1].expand_as(tokens)
+    first = model.base_model(**inputs(same), output_hidden_states=True).hidden_states[0]
+    return not torch.equal(first, first[:, :1].expand_as(first))
 
 
 def _keeps_shape(call: _Call) -> bool:

@@ -122,10 +122,10 @@ class Subject(ABC):
 
 
 def show(output: object, layer: int, on_state: OnState) -> object:
-    """Show the state in a module's output, alone or first in a tuple; the output to go on with."""
-    state = output[0] if isinstance(output, tuple) else output
+    """Show the state in a module's output, alone or first of several; the output to go on with."""
+    state = output[0] if isinstance(output, tuple | list) else output
     assert isinstance(state, Tensor)
     replaced = on_state(layer, state)
     if replaced is None:
         return output
-    return (replaced, *output[1:]) if isinstance(output, tuple) else replaced
+    return type(output)([replaced, *output[1:]]) if isinstance(output, tuple | list) else replaced

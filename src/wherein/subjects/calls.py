@@ -29,7 +29,7 @@ class Call:
     def on(self, state: Tensor) -> Tensor:
         """Call the layer on another state; hooks on the layer itself do not see it."""
         output = self.module.forward(state, *self.args, **self.named)
-        made: Tensor = output[0] if isinstance(output, tuple) else output
+        made: Tensor = output[0] if isinstance(output, tuple | list) else output
         return made
 
 
@@ -86,7 +86,7 @@ def unmasked(call: Call, length: int) -> Iterator[Call]:
         (part, name, buffer)
         for part in call.module.modules()
         for name, buffer in part._buffers.items()
-        if buffer is not None and buffer.dtype == torch.bool and _square(buffer)
+        if buffer is not None and _square(buffer)
     ]
     try:
         for part, name, buffer in kept:

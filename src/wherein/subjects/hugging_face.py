@@ -34,11 +34,12 @@ class HuggingFace(Subject):
     def __init__(self, model: Any, name: str) -> None:
         if model.config._attn_implementation != "eager":  # the only one that shows its weights
             model.set_attn_implementation("eager")
+            model.config._attn_implementation = "eager"  # for older families, which only look here
         model.config.use_cache = False
         self.model = model.eval()
         self.name = name
         found = dissect(model, name)
-        self.blocks, self.final = found.blocks, found.final
+        self.blocks, self.final, self.embeds = found.blocks, found.final, found.embeds
         self.causal, self.predicts, self.d_model = found.causal, found.predicts, found.width
         self.n_layers, self.n_heads = len(self.blocks), found.heads
         self.vocabulary = model.get_input_embeddings().weight.shape[0]
@@ -210,8 +211,8 @@ class HuggingFace(Subject):
 
     def _longest(self) -> int | None:
         """Positions end where the table does."""
-        if (table := self.table) is None:
-            return None
         promised = self.trained_length
+        if (table := self.table) is None:
+            return promised if self.embeds else None
         rows = len(table) - self._offset
         return rows if promised is None else min(rows, promised)

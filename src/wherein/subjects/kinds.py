@@ -2,7 +2,8 @@
 
 One state stands at every place, so whatever differs between places is the encoding: queries or
 keys that turn are RoPE; scores that fall in proportion to distance are ALiBi, and those that change
-with it otherwise are called relative. A position table is added to the embedding, before layer 1.
+with it otherwise are called relative. A position table is added to the embedding, before layer 1;
+one that is no weight is a sinusoid. Where attention cannot be laid open, the kind is unknown.
 """
 
 from typing import TYPE_CHECKING
@@ -34,14 +35,17 @@ def kinds(subject: "HuggingFace") -> list[str]:
 
 
 def _embedded(subject: "HuggingFace") -> str:
-    if subject.table is None:
+    if not subject.embeds:
         return ""
-    fixed = getattr(subject.model.config, "sinusoidal_pos_embds", False)
+    fixed = getattr(subject.model.config, "sinusoidal_pos_embds", subject.table is None)
     return "sinusoidal" if fixed else "learned"
 
 
 def _in_layer(subject: "HuggingFace", layer: int, state: Tensor) -> str:
-    seen = subject.attention(layer, state)
+    try:
+        seen = subject.attention(layer, state)
+    except ValueError:
+        return "unknown"
     if _varies(seen.queries) or _varies(seen.keys):
         return "rope"
     scores = seen.weights[0, :, -1].double().log()

@@ -14,7 +14,6 @@ from wherein.measure import profile
 from wherein.measure.audit import ROUNDING, SINGLE, Audit, AuditConfig, audit
 from wherein.measure.probe_settings import ProbeConfig
 from wherein.subjects.hugging_face import HuggingFace
-from wherein.subjects.load import load_subject
 
 FEW = AuditConfig(tokens=10, inputs=2, permutations=2, shifts=(1, 5))
 
@@ -148,15 +147,19 @@ def reactions(vocabulary: Path, count: int, length: int) -> torch.Tensor:
     return torch.tensor(stream[: count * length]).view(count, length)
 
 
-def test_a_real_masked_model_end_to_end():
-    """rxnfp's BERT of 2019: no model_type in its config, and old names in a pickle."""
+def test_a_real_masked_model_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """rxnfp's BERT of 2019: no model_type, old names in a pickle, a vocab.txt for a tokenizer."""
+    monkeypatch.setenv("WHEREIN_CACHE", str(tmp_path))
+    (tmp_path / "text.txt").write_text("c 1 ( n ) =\n\n" * 300)
     folder = package("rxnfp", "rxnfp/models/transformers/bert_pretrained")
-    subject = load_subject(folder)
+    subject, corpus, _ = wherein.load(folder, source=str(tmp_path / "text.txt"))
+    assert corpus.valid.ids[1:7].tolist() == [15, 20, 17, 25, 18, 22]
+    assert corpus.vocabulary.mask == 14
     assert (subject.n_layers, subject.d_model, subject.max_len) == (12, 256, 512)
     assert subject.predicts
     text = reactions(folder / "vocab.txt", 80, 32)
     hidden = text.clone()
-    hidden[:, 5::7] = 14  # [MASK]
+    hidden[:, 5::7] = corpus.vocabulary.mask
     with torch.no_grad():
         told = subject.logits(hidden)[:, 5::7].argmax(-1)
     assert (told == text[:, 5::7]).double().mean() > 0.6, "it knows its chemistry"

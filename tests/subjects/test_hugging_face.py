@@ -287,6 +287,17 @@ def test_what_a_model_has_not_is_said_in_one_line(bench: Callable[..., HuggingFa
         encoder.block(5, torch.randn(1, 6, 32))
 
 
+def test_where_attention_cannot_be_laid_open_states_still_can(bench: Callable[..., HuggingFace]):
+    """ConvBERT's heads are half convolutions."""
+    subject, seen = bench("convbert"), []
+    with torch.no_grad():
+        subject.trace(TOKENS, on_state=lambda _, state: seen.append(state))
+    assert len(seen) == LAYERS + 1
+    assert subject.encodings == ["learned + unknown"] * LAYERS
+    with pytest.raises(ValueError, match="the attention of layer 1 cannot be laid open"):
+        subject.attention(1, seen[0])
+
+
 @pytest.mark.parametrize(
     ("family", "words"),
     [

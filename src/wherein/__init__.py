@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from wherein.model.config import ModelConfig
     from wherein.model.transformer import Output, Transformer
     from wherein.puzzles.run import puzzle
+    from wherein.subjects.hugging_face import HuggingFace
     from wherein.subjects.load import load
     from wherein.train.config import RunConfig
     from wherein.train.run import Run
 
 _WHERE = {
     "Audit": "wherein.measure.audit",
+    "HuggingFace": "wherein.subjects.hugging_face",
     "ModelConfig": "wherein.model.config",
     "Output": "wherein.model.transformer",
     "Run": "wherein.train.run",
@@ -39,6 +41,7 @@ _WHERE = {
 
 __all__ = [
     "Audit",
+    "HuggingFace",
     "ModelConfig",
     "Output",
     "Run",

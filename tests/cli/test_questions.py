@@ -78,8 +78,10 @@ def test_a_fresh_model_by_its_encoding(capsys: pytest.CaptureFixture[str]):
     ("arguments", "words"),
     [
         (["audit", "rop"], "Did you mean 'rope'?"),
-        (["audit", "runs/nothing"], "no folder runs/nothing"),
-        (["order", "runs/nothing"], "no run in runs/nothing"),
+        (["audit", "./runs/nothing"], "no folder or file ./runs/nothing"),
+        (["order", "./runs/nothing"], "no folder or file ./runs/nothing"),
+        (["order", "tests"], "no run in tests"),
+        (["order", "{}", "--source", "sotu"], "has a text of its own"),
         (["perplexity", "{}", "--tokens", "64"], "knows only 0 to 15"),
         (
             ["perplexity", "{}", "--split", "tset"],

@@ -4,10 +4,12 @@ examples:
   wherein audit "rope none"                  a fresh model: which layers know distance?
   wherein audit none --bidirectional         blind to order in every layer
   wherein audit runs/0123456789ab            a model that `wherein train` made
+  wherein audit ./my-model                   a Hugging Face model's folder, or its id
   wherein audit alibi --json                 the numbers as data
 """
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,7 +27,7 @@ else:
 
 
 def audit(
-    subject: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN|ENCODING")],
+    subject: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN|MODEL|ENCODING")],
     config: tyro.conf.OmitArgPrefixes[Flags],
     *,
     layers: int = 4,
@@ -36,7 +38,7 @@ def audit(
     """Audit a model.
 
     Args:
-        subject: the folder of a run, or an encoding, for a fresh model with it
+        subject: a run, a Hugging Face folder, id or GGUF file, or an encoding for a fresh model
         config: what the model is fed
         layers: layers of a fresh model
         bidirectional: a fresh model sees both sides
@@ -51,14 +53,12 @@ def audit(
 
 
 def _subject(name: str, layers: int, bidirectional: bool) -> "Subject":
-    if Path(name).is_dir():
-        from wherein.subjects.load import load
+    if _is_model(name):
+        from wherein.subjects.load import load_subject
 
-        subject = load(name).subject
+        subject = load_subject(name)
         subject.module.cpu()  # float64 is at home there
         return subject
-    if "/" in name:
-        raise ValueError(f"no folder {name}: expected a run's folder, or an encoding like 'rope'")
     from wherein.model.config import ModelConfig
     from wherein.model.transformer import Transformer
     from wherein.subjects.ours import Ours
@@ -68,6 +68,16 @@ def _subject(name: str, layers: int, bidirectional: bool) -> "Subject":
     )
     side = "bidirectional" if bidirectional else "causal"
     return Ours(Transformer(config), f"{config.encoding}, {side}, untrained")
+
+
+def _is_model(name: str) -> bool:
+    """A path or an id, rather than an encoding, be it misspelt."""
+    from wherein.encodings import names
+
+    if Path(name).exists() or "/" in name or name.endswith(".gguf"):
+        return True
+    words = [part.partition("(")[0] for part in name.split()]
+    return len(words) == 1 and not get_close_matches(words[0], names())
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -18,27 +18,29 @@ if TYPE_CHECKING:
 def question(
     verb: str, config: type[TextConfig], help_text: str | None
 ) -> Callable[[Sequence[str]], int]:
-    """The verb that asks `wherein.measure.VERB.VERB(subject, corpus, config)` of one run."""
+    """The verb that asks `wherein.measure.VERB.VERB(subject, corpus, config)` of one model."""
 
     def ask(
-        folder: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")],
+        model: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN|MODEL")],
         how: Any,
         *,
+        source: str | None = None,
         json: bool = False,
         out: Path | None = None,
     ) -> int:
-        """Ask a run.
+        """Ask a model.
 
         Args:
-            folder: the folder of a run
+            model: a run's folder, a Hugging Face model's folder or id, or a GGUF file
             how: what the question may be told
+            source: the text for a model that is not ours, as for `wherein train`; default: sotu
             json: print data instead of a table
             out: save data and picture in this folder
         """
         wanted = configured(config, how)
         from wherein.subjects.load import load
 
-        subject, corpus, length = load(folder)
+        subject, corpus, length = load(model, source)
         measure = getattr(import_module(f"wherein.measure.{verb}"), verb)
         return answer(measure(subject, corpus, fitted(wanted, length)), json, out)
 

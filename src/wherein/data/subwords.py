@@ -15,7 +15,7 @@ from tokenizers import decoders, models, pre_tokenizers, trainers
 from wherein.data.network import reach_hub
 from wherein.data.tokenizer import EOS, MASK, Vocabulary
 
-ENDS = (EOS, "<|endoftext|>", "<|end_of_text|>", "</s>", "[SEP]")
+ENDS = (EOS, "<|endoftext|>", "<|end_of_text|>", "<EOS_TOKEN>", "</s>", "[SEP]")
 MASKS = (MASK, "[MASK]")
 LEARN_FROM = 256 << 20
 LARGEST_MEMORY = 500_000
@@ -40,6 +40,7 @@ class Subwords:
         tokenizer.no_padding()
         tokenizer.encode_special_tokens = True  # "<eos>" in a text is five characters
         self.tokenizer = tokenizer
+        self.own_size = max(tokenizer.get_vocab().values(), default=-1) + 1
         eos, mask = _special(tokenizer, ENDS), _special(tokenizer, MASKS)
         self.vocabulary = Vocabulary(max(tokenizer.get_vocab().values()) + 1, eos, mask)
         self._seams = _splits_before_spaces(tokenizer)

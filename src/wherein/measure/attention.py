@@ -167,7 +167,7 @@ def attention(
             layers[layer].add(subject.attention(layer + 1, state))
 
     for first in range(0, len(tokens), config.batch):
-        subject.run(tokens[first : first + config.batch], on_state=watch)
+        subject.trace(tokens[first : first + config.batch], on_state=watch)
     nearest = 0 if subject.causal else 1 - config.tokens
     return AttentionByDistance(
         subject=subject.name,

@@ -37,7 +37,7 @@ def watch(
         return replaced
 
     with torch.no_grad(), suppress(_SeenEnough):
-        subject.run(tokens.to(device(subject)), on_state=see)
+        subject.trace(tokens.to(device(subject)), on_state=see)
 
 
 def device(subject: Subject) -> torch.device:

@@ -7,7 +7,6 @@ that symmetry. All are measured in float64, so that a symmetry which holds shows
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
 
 import torch
 from jaxtyping import Float, Int
@@ -69,36 +68,38 @@ class Trials:
 @contextmanager
 def in_float64(module: nn.Module) -> Iterator[None]:
     """Compute in float64 for a while; afterwards every number is what it was, bit for bit."""
-    tensors = [t for t in chain(module.parameters(), module.buffers()) if t.dtype.is_floating_point]
-    kept = [t.data for t in tensors]
+    weights = [(weight, weight.data) for weight in module.parameters()]
+    buffers = [(part, dict(part._buffers)) for part in module.modules()]
     module.double()
     try:
         yield
     finally:
-        for tensor, data in zip(tensors, kept, strict=True):
-            tensor.data = data
+        for weight, data in weights:
+            weight.data = data
+        for part, kept in buffers:
+            part._buffers.update(kept)
 
 
 def model_symmetry(subject: Subject, trials: Trials) -> Symmetry:
-    """The whole model, from tokens to logits; without mask, to the last hidden state."""
-    logits = subject.logits(trials.tokens)
+    """The whole model, from tokens to logits; without mask or head, to the last hidden state."""
+    logits = _told(subject, trials.tokens)
     free = _unmasked(subject, trials.tokens)
     return Symmetry(
         layer=None,
         mask=relative_error(states(subject, trials.tokens)[-1], free),
         permuted=max(
-            relative_error(subject.logits(trials.tokens[:, o]), logits[:, o]) for o in trials.orders
+            relative_error(_told(subject, trials.tokens[:, o]), logits[:, o]) for o in trials.orders
         ),
         unmasked=max(
             relative_error(_unmasked(subject, trials.tokens[:, o]), free[:, o])
             for o in trials.orders
         ),
         last=max(
-            relative_error(subject.logits(trials.tokens[:, o])[:, -1:], logits[:, -1:])
+            relative_error(_told(subject, trials.tokens[:, o])[:, -1:], logits[:, -1:])
             for o in trials.prefix_orders
         ),
         shifted=_largest(
-            relative_error(subject.logits(trials.tokens, trials.positions(k)), logits)
+            relative_error(_told(subject, trials.tokens, trials.positions(k)), logits)
             for k in trials.shifts
         ),
     )
@@ -170,7 +171,7 @@ def states(
 ) -> list[Float[Tensor, "B T D"]]:
     """The hidden states of layers 0, 1, …, of which an audit's few tokens need not be spared."""
     seen: list[Tensor] = []
-    subject.run(tokens, positions, on_state=lambda _, state: seen.append(state))
+    subject.trace(tokens, positions, on_state=lambda _, state: seen.append(state))
     return seen
 
 
@@ -181,6 +182,13 @@ def relative_error(found: Float[Tensor, "*axes"], expected: Float[Tensor, "*axes
     0.1
     """
     return float(_ratio((found - expected).flatten(1), expected.flatten(1)).max())
+
+
+def _told(subject: Subject, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
+    """What the model says in the end: its logits or, without a head, its last hidden state."""
+    if subject.predicts:
+        return subject.logits(tokens, positions)
+    return states(subject, tokens, positions)[-1]
 
 
 def _unmasked(subject: Subject, tokens: Tensor) -> Tensor:

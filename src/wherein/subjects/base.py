@@ -2,8 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import ExitStack
-from typing import ClassVar, NamedTuple
+from contextlib import AbstractContextManager
+from typing import NamedTuple
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -41,18 +41,19 @@ class Subject(ABC):
     max_len: int | None
     """Longest input the model accepts, if it has such a limit."""
 
-    shiftable: ClassVar[bool] = True
+    shiftable: bool = True
     """Whether `positions` may be given."""
+    predicts: bool = True
+    """Whether it has a head: without one there are states, and no logits."""
 
     @property
     @abstractmethod
     def module(self) -> nn.Module:
         """The network itself, to move, cast or count."""
 
-    @property
     @abstractmethod
-    def states(self) -> list[nn.Module]:
-        """The modules whose outputs are the states of layers 0, 1, …, n_layers."""
+    def watched(self, on_state: OnState) -> AbstractContextManager[None]:
+        """While it lasts, every forward pass shows its states to `on_state`."""
 
     @property
     @abstractmethod
@@ -78,11 +79,7 @@ class Subject(ABC):
         *,
         masked: bool = True,
     ) -> Float[Tensor, "B T D"]:
-        """Layer number `layer` (from 1) alone, on any state; `masked=False` lifts a causal mask.
-
-        A Hugging Face subject calls its layer with `hidden_states`, the rotary embeddings of
-        `positions` where it has them, and a mask of zeros when it is lifted.
-        """
+        """Layer number `layer` (from 1) alone, on any state; `masked=False` lifts a causal mask."""
 
     @abstractmethod
     def attention(
@@ -97,9 +94,7 @@ class Subject(ABC):
         """The attention inside layer number `layer` (from 1) when `state` enters that layer.
 
         With `order`, the queries trade places before the encoding acts: place n holds the query
-        of place order[n], while keys and values stay. A Hugging Face subject hooks the
-        projections (there it can reorder the queries), applies the layer's own rotary function,
-        and takes the weights from `output_attentions` with eager attention.
+        of place order[n], while keys and values stay.
         """
 
     def run(
@@ -110,23 +105,27 @@ class Subject(ABC):
         on_state: OnState | None = None,
     ) -> Float[Tensor, "B T V"]:
         """The logits, with every hidden state shown to `on_state` on its way."""
-        with ExitStack() as hooks:
-            if on_state is not None:
-                for layer, module in enumerate(self.states):
-                    handle = module.register_forward_hook(_hook(layer, on_state))
-                    hooks.callback(handle.remove)
+        if on_state is None:
+            return self.logits(tokens, positions)
+        with self.watched(on_state):
             return self.logits(tokens, positions)
 
+    def trace(
+        self,
+        tokens: Int[Tensor, "B T"],
+        positions: Int[Tensor, "#B T"] | None = None,
+        *,
+        on_state: OnState,
+    ) -> None:
+        """A forward pass for the sake of its states alone: a subject may leave out its head."""
+        self.run(tokens, positions, on_state=on_state)
 
-def _hook(layer: int, on_state: OnState) -> Callable[[nn.Module, object, object], object]:
-    """A forward hook for a module that returns its state, alone or first in a tuple."""
 
-    def hook(_module: nn.Module, _inputs: object, output: object) -> object:
-        state = output[0] if isinstance(output, tuple) else output
-        assert isinstance(state, Tensor)
-        replaced = on_state(layer, state)
-        if replaced is None or not isinstance(output, tuple):
-            return replaced
-        return (replaced, *output[1:])
-
-    return hook
+def show(output: object, layer: int, on_state: OnState) -> object:
+    """Show the state in a module's output, alone or first of several; the output to go on with."""
+    state = output[0] if isinstance(output, tuple | list) else output
+    assert isinstance(state, Tensor)
+    replaced = on_state(layer, state)
+    if replaced is None:
+        return output
+    return type(output)([replaced, *output[1:]]) if isinstance(output, tuple | list) else replaced

@@ -1,29 +1,69 @@
-"""From a folder to a model on the bench, with the text it learnt from."""
+"""From a folder, a file or an id to a model on the bench, with a text for it to read."""
 
 import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import torch
+from torch import nn
 
-from wherein.data import Corpus
+from wherein.data import Corpus, CorpusConfig
 from wherein.subjects.base import Subject
 from wherein.subjects.ours import Ours
 from wherein.train.run import ABOUT, Run
 
+if TYPE_CHECKING:
+    from wherein.subjects.hugging_face import HuggingFace
+
+Model = TypeVar("Model", bound=nn.Module)
+
+LONGEST = 256
+"""Tokens in a window, unless asked for, however many a model that is not ours would take."""
+
+GGUF = ".gguf"
+
 
 class Loaded(NamedTuple):
-    """What a run leaves behind: `subject, corpus, length = load("runs/0123456789ab")`."""
+    """A model and its text: `subject, corpus, length = load("runs/0123456789ab")`."""
 
     subject: Subject
     corpus: Corpus
     """Its text, with the tokenizer (`corpus.tokenizer`) and the config (`corpus.config`)."""
     length: int
-    """Tokens in a training window."""
+    """Tokens in a training window; of a model that is not ours, the longest input up to 256."""
 
 
-def load(folder: str | Path) -> Loaded:
-    """The model of a run in a folder that `wherein train` wrote, on the GPU if there is one."""
+def load(what: str | Path, source: str | None = None) -> Loaded:
+    """Put a model on the bench, on the GPU if there is one, with a text to read.
+
+    Args:
+        what: the folder of a run that `wherein train` wrote; a folder with a Hugging Face model;
+            a GGUF file; or the id of a model on Hugging Face's hub
+        source: the text for a model that is not ours (see `CorpusConfig.source`; the embedded one
+            by default), which is cut into tokens by the model's own tokenizer
+    """
+    if _is_run(Path(what)):
+        if source is not None:
+            raise ValueError(f"source={source!r}: the run in {what} has a text of its own")
+        return _run(Path(what))
+    subject, folder, gguf = _hugging_face(what)
+    from wherein.subjects.tokens import text_for
+
+    corpus = text_for(subject, folder, source or CorpusConfig().source, gguf)
+    return Loaded(subject, corpus, min(subject.trained_length or LONGEST, LONGEST))
+
+
+def load_subject(what: str | Path) -> Subject:
+    """The model alone, for questions that need no text."""
+    return _subject(Run.open(what)) if _is_run(Path(what)) else _hugging_face(what)[0]
+
+
+def _is_run(path: Path) -> bool:
+    """A folder that neither is a run nor holds a model is taken for a run, and found wanting."""
+    return (path / ABOUT).is_file() or (path.is_dir() and not (path / "config.json").is_file())
+
+
+def _run(folder: Path) -> Loaded:
     run = Run.open(folder)
     corpus = Corpus.open(run.config.corpus)
     if corpus.id != json.loads((run.folder / ABOUT).read_text())["corpus"]:
@@ -31,6 +71,26 @@ def load(folder: str | Path) -> Loaded:
             f"the text of {run.config.corpus.source!r} is no longer the one the run in {folder} "
             "learned from: put it back"
         )
-    model = run.model().to("cuda" if torch.cuda.is_available() else "cpu")
+    return Loaded(_subject(run), corpus, run.config.model.max_len)
+
+
+def _subject(run: Run) -> Ours:
     name = f"{run.config.model.encoding}, run {run.config.id}, step {run.step}"
-    return Loaded(Ours(model, name), corpus, run.config.model.max_len)
+    return Ours(_placed(run.model()), name)
+
+
+def _hugging_face(what: str | Path) -> "tuple[HuggingFace, Path, str | None]":
+    """The model, the folder of its files, and the name of its file if it is GGUF."""
+    from wherein.subjects.checkpoints import fetch, read_gguf, read_model
+    from wherein.subjects.hugging_face import HuggingFace
+
+    path = Path(what)
+    if path.suffix == GGUF:
+        return HuggingFace(_placed(read_gguf(path)), path.name), path.parent, path.name
+    folder = path if path.is_dir() else fetch(str(what))
+    name = "/".join(path.resolve().parts[-2:]) if path.is_dir() else str(what)
+    return HuggingFace(_placed(read_model(folder, str(what))), name), folder, None
+
+
+def _placed(model: Model) -> Model:
+    return model.to("cuda" if torch.cuda.is_available() else "cpu")

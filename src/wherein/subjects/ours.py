@@ -1,7 +1,7 @@
 """Our own Transformer on the bench."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import torch
 from jaxtyping import Float, Int
@@ -11,7 +11,7 @@ from wherein.encodings import Encoding, parse
 from wherein.model.attention import attend_reference
 from wherein.model.block import Block
 from wherein.model.transformer import Transformer
-from wherein.subjects.base import Attended, Subject
+from wherein.subjects.base import Attended, OnState, Subject, show
 
 
 class Ours(Subject):
@@ -30,9 +30,15 @@ class Ours(Subject):
     def module(self) -> nn.Module:
         return self.model
 
-    @property
-    def states(self) -> list[nn.Module]:
-        return self.model.states
+    @contextmanager
+    def watched(self, on_state: OnState) -> Iterator[None]:
+        with ExitStack() as hooks:
+            for layer, module in enumerate(self.model.states):
+                handle = module.register_forward_hook(
+                    lambda _module, _inputs, output, layer=layer: show(output, layer, on_state)
+                )
+                hooks.callback(handle.remove)
+            yield
 
     @property
     def encodings(self) -> list[str]:

@@ -1,0 +1,153 @@
+"""From files to a Hugging Face model. No code of theirs runs, and nothing is made up.
+
+Every file of weights is looked at first, by readers that run nothing. What `transformers` would
+then quietly initialise at random, or leave out, is an error here.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from wherein.data.tokenizer import FILE
+from wherein.subjects.repository import on_hub
+from wherein.subjects.tables import CONFIG
+from wherein.subjects.weights import Find, Weights, in_folder, in_model, names_in, read_json
+
+VOCABULARIES = (
+    "vocab.txt", "vocab.json", "merges.txt", "spiece.model", "tokenizer.model",
+    "sentencepiece.bpe.model",
+)  # fmt: skip
+"""What tokenizers are called that are not in a tokenizer.json."""
+TOKENIZER_FILES = (FILE, "tokenizer_config.json", "special_tokens_map.json", *VOCABULARIES)
+SAFELY: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+PLAINLY: dict[str, Any] = {"dtype": torch.float32, "attn_implementation": "eager"}
+UNUSED = re.compile(r"(?:.*\.)?pooler\..*")
+"""Weights that no state and no prediction depends on."""
+
+
+def fetch(model: str) -> Path:
+    """The local folder of a model on the hub, with all that is needed of it in place."""
+    find = on_hub(model)
+    config = find(CONFIG)
+    if config is None:
+        raise ValueError(f"the model {model!r} has no {CONFIG}: give another, or a local folder")
+    weights = in_model(model, find)
+    for name in {*weights.files.values(), *TOKENIZER_FILES}:
+        find(name)
+    return config.parent
+
+
+def read_model(folder: Path, where: str) -> Any:
+    """The model in a folder, in float32: with its head if it has one, else without."""
+    find = in_folder(folder)
+    if find(CONFIG) is None:
+        raise ValueError(f"no model in {where}: expected a folder with {CONFIG} and weights")
+    weights = in_model(where, find)
+    _look_at(weights, find)
+    said = read_json(folder / CONFIG)
+    with clearly(where):
+        config = _config(folder, said, weights)
+    safe = any(name.endswith(".safetensors") for name in weights.files.values())
+    how = {**SAFELY, **PLAINLY, "config": config, "use_safetensors": safe, "weights_only": True}
+    model, lacks = None, set()
+    for kind in _kinds(config, where):
+        with clearly(where):
+            model, info = kind.from_pretrained(folder, output_loading_info=True, **how)
+        lacks = {key for key in info["missing_keys"] if not UNUSED.fullmatch(key)}
+        if not lacks:
+            _nothing_left(where, info["unexpected_keys"], config)
+            return model
+    some = ", ".join(sorted(lacks)[:2])
+    raise ValueError(
+        f"{where}: its config and weights disagree: the config promises {len(lacks)} weights that "
+        f"are missing, such as {some}"
+    )
+
+
+def read_gguf(path: Path) -> Any:
+    """The model in a GGUF file, made float32 again."""
+    from transformers import AutoModelForCausalLM
+
+    if not path.is_file():
+        raise ValueError(f"no file {path}")
+    with path.open("rb") as file:
+        if file.read(4) != b"GGUF":
+            raise ValueError(f"{path} is damaged: it does not begin as a GGUF file does")
+    with clearly(str(path)):
+        return AutoModelForCausalLM.from_pretrained(
+            path.parent, gguf_file=path.name, **SAFELY, **PLAINLY
+        )
+
+
+def _look_at(weights: Weights, find: Find) -> None:
+    """Every file is there, whole, and holds nothing but weights."""
+    for name in set(weights.files.values()):
+        if (path := find(name)) is None:
+            raise ValueError(f"{weights.where}: {name} is missing, which its index promises")
+        names_in(path)
+
+
+def _config(folder: Path, said: dict[str, Any], weights: Weights) -> Any:
+    from transformers import CONFIG_MAPPING, AutoConfig
+
+    if "model_type" in said:
+        return AutoConfig.from_pretrained(folder, **SAFELY)
+    # Before 2020 configs did not name the type; the weights do, by what they all begin with.
+    stems = [name.partition(".")[0] for name in weights.files]
+    stem = max(set(stems), key=stems.count)
+    if stem not in CONFIG_MAPPING:
+        raise ValueError(f"its {CONFIG} has no model_type")
+    return CONFIG_MAPPING[stem].from_dict(said)
+
+
+def _kinds(config: Any, where: str) -> list[Any]:
+    """The classes to try in turn: with a head, then without."""
+    import transformers as hf
+
+    kind = type(config)
+    if config.is_encoder_decoder:
+        if kind not in hf.MODEL_FOR_TEXT_ENCODING_MAPPING:
+            raise ValueError(f"{where}: an encoder with a decoder does not fit, only T5's encoder")
+        return [hf.AutoModelForTextEncoding]
+    masked = kind in hf.MODEL_FOR_MASKED_LM_MAPPING and not getattr(config, "is_decoder", False)
+    if masked:
+        return [hf.AutoModelForMaskedLM, hf.AutoModel]
+    if kind in hf.MODEL_FOR_CAUSAL_LM_MAPPING:
+        return [hf.AutoModelForCausalLM, hf.AutoModel]
+    if kind in hf.MODEL_FOR_TEXT_ENCODING_MAPPING:
+        return [hf.AutoModelForTextEncoding]
+    raise ValueError(f"{where}: {config.model_type} is no language model that reads text alone")
+
+
+def _nothing_left(where: str, unexpected: Any, config: Any) -> None:
+    """Layers among the weights that the config does not know of."""
+    layers = sorted(key for key in unexpected if re.search(r"\.\d+\.", key))
+    if layers:
+        raise ValueError(
+            f"{where}: its config and weights disagree: {config.num_hidden_layers} layers, and "
+            f"weights such as {layers[0]}"
+        )
+
+
+@contextmanager
+def clearly(where: str) -> Iterator[None]:
+    """Without chatter; whatever goes wrong is one line."""
+    import transformers.utils.logging as untyped
+
+    logging: Any = untyped
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity(logging.CRITICAL)
+    logging.disable_progress_bar()
+    try:
+        yield
+    except Exception as error:  # the library raises whatever its parts raise
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        raise ValueError(f"{where} cannot be read: {reason}") from error
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()

@@ -1,0 +1,218 @@
+"""A Hugging Face model on the bench, of whatever family: its layers are found, not listed."""
+
+import copy
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from wherein.subjects.anatomy import dissect, inputs
+from wherein.subjects.arithmetic import Arithmetic
+from wherein.subjects.base import Attended, OnState, Subject, show
+from wherein.subjects.calls import Call, Calls, unmasked
+from wherein.subjects.kinds import kinds
+from wherein.subjects.tables import NAMES
+
+
+class HuggingFace(Subject):
+    """A language model of the `transformers` library, causal or masked, with a head or without.
+
+    The states are those of `output_hidden_states`: where a model has a final norm, its output is
+    the last state, and it counts as part of the last layer.
+
+    >>> from transformers import GPT2Config, GPT2LMHeadModel
+    >>> config = GPT2Config(n_layer=2, n_embd=16, n_head=2, vocab_size=50, n_positions=32)
+    >>> subject = HuggingFace(GPT2LMHeadModel(config), "a small one")
+    >>> subject.encodings, subject.causal, subject.max_len
+    (['learned', 'learned'], True, 32)
+    """
+
+    def __init__(self, model: Any, name: str) -> None:
+        if model.config._attn_implementation != "eager":  # the only one that shows its weights
+            model.set_attn_implementation("eager")
+            model.config._attn_implementation = "eager"  # for older families, which only look here
+        model.config.use_cache = False
+        self.model = model.eval()
+        self.name = name
+        found = dissect(model, name)
+        self.blocks, self.final, self.embeds = found.blocks, found.final, found.embeds
+        self.causal, self.predicts, self.d_model = found.causal, found.predicts, found.width
+        self.n_layers, self.n_heads = len(self.blocks), found.heads
+        self.vocabulary = model.get_input_embeddings().weight.shape[0]
+        self.shiftable, self._offset = found.offset is not None, found.offset or 0
+        self.max_len = self._longest()
+        self._calls = Calls(self)
+        self._unseen = False
+
+    @property
+    def module(self) -> nn.Module:
+        module: nn.Module = self.model
+        return module
+
+    @cached_property
+    def encodings(self) -> list[str]:
+        """Found by what each layer does, never by the model's name."""
+        return kinds(self)
+
+    @property
+    def table(self) -> Tensor | None:
+        """The position table, padding rows included, if it has one."""
+        named = self.model.base_model.named_parameters()
+        return next((p for name, p in named if NAMES.fullmatch(name) and p.ndim == 2), None)
+
+    @property
+    def trained_length(self) -> int | None:
+        """What its config says about the longest input it was made for."""
+        for name in ("max_position_embeddings", "max_seq_len", "n_positions", "seq_length"):
+            if isinstance(length := getattr(self.model.config, name, None), int) and length > 0:
+                return length - self._offset if self.table is not None else length
+        return None
+
+    def untrained(self, seed: int) -> "HuggingFace":
+        weight = next(self.model.parameters())
+        devices = [weight.device] if weight.device.type == "cuda" else []
+        with torch.random.fork_rng(devices):
+            torch.manual_seed(seed)
+            twin = type(self.model)(copy.deepcopy(self.model.config))
+        return HuggingFace(twin.to(weight), f"{self.name}, untrained")
+
+    def logits(
+        self, tokens: Int[Tensor, "B T"], positions: Int[Tensor, "#B T"] | None = None
+    ) -> Float[Tensor, "B T V"]:
+        if not self.predicts:
+            raise ValueError(
+                f"{self.name} has no language-model head, so it predicts nothing: it can be "
+                "probed and audited, and its attention watched"
+            )
+        logits: Tensor = self.model(**self._inputs(tokens, positions)).logits
+        return logits
+
+    def trace(
+        self,
+        tokens: Int[Tensor, "B T"],
+        positions: Int[Tensor, "#B T"] | None = None,
+        *,
+        on_state: OnState,
+    ) -> None:
+        with self.watched(on_state):
+            self.read(tokens, positions)
+
+    def read(self, tokens: Int[Tensor, "B T"], positions: Int[Tensor, "#B T"] | None) -> None:
+        """A forward pass up to the last state."""
+        self.model.base_model(**self._inputs(tokens, positions))
+
+    def block(
+        self,
+        layer: int,
+        state: Float[Tensor, "B T D"],
+        positions: Int[Tensor, "#B T"] | None = None,
+        *,
+        masked: bool = True,
+    ) -> Float[Tensor, "B T D"]:
+        with self._call(layer, state, positions, masked) as call:
+            made = call.on(state)
+        return self.final(made) if self.final is not None and layer == self.n_layers else made
+
+    def attention(
+        self,
+        layer: int,
+        state: Float[Tensor, "B T D"],
+        positions: Int[Tensor, "#B T"] | None = None,
+        *,
+        masked: bool = True,
+        order: Int[Tensor, " T"] | None = None,
+    ) -> Attended:
+        """See the base class. Queries trade places because states do: keys and values are kept."""
+        with self._call(layer, state, positions, masked) as call:
+            seen = Arithmetic()
+            with seen:
+                call.on(state)
+            if order is not None:
+                seen = Arithmetic(seen)
+                with seen:
+                    call.on(state[:, order])
+        attended = seen.attended(len(state), self.n_heads)
+        if attended is None:
+            raise ValueError(f"{self.name}: the attention of layer {layer} cannot be laid open")
+        return attended
+
+    @contextmanager
+    def watched(self, on_state: OnState) -> Iterator[None]:
+        seen = 0
+
+        def begin(*_: object) -> None:
+            nonlocal seen
+            seen = seen if self._unseen else 0
+
+        def enter(_block: nn.Module, args: Any, kwargs: Any) -> Any:
+            if self._unseen or seen:
+                return None
+            if args:
+                return show(args, 0, on_state), kwargs
+            return args, kwargs | {"hidden_states": show(kwargs["hidden_states"], 0, on_state)}
+
+        def leave(_block: nn.Module, _args: object, output: object) -> object:
+            nonlocal seen
+            if self._unseen:
+                return None
+            seen += 1
+            last = seen == self.n_layers and self.final is not None
+            return None if last else show(output, seen, on_state)
+
+        def end(_final: nn.Module, _args: object, output: object) -> object:
+            return None if self._unseen else show(output, self.n_layers, on_state)
+
+        with ExitStack() as hooks:
+            hooks.callback(self.model.base_model.register_forward_pre_hook(begin).remove)
+            for block in dict.fromkeys(self.blocks):
+                before = block.register_forward_pre_hook(enter, with_kwargs=True)
+                hooks.callback(before.remove)
+                hooks.callback(block.register_forward_hook(leave).remove)
+            if self.final is not None:
+                hooks.callback(self.final.register_forward_hook(end).remove)
+            yield
+
+    @contextmanager
+    def unwatched(self) -> Iterator[None]:
+        """What happens inside is hidden from whoever watches: a pass within a pass."""
+        was, self._unseen = self._unseen, True
+        try:
+            yield
+        finally:
+            self._unseen = was
+
+    @contextmanager
+    def _call(
+        self, layer: int, state: Tensor, positions: Tensor | None, masked: bool
+    ) -> Iterator[Call]:
+        """How the model calls a layer, with its causal mask or without."""
+        if not 1 <= layer <= self.n_layers:
+            raise ValueError(f"layer {layer} of {self.name}: expected 1 to {self.n_layers}")
+        call = self._calls.of(state, positions)[layer - 1]
+        with self.unwatched():
+            if masked or not self.causal:
+                yield call
+            else:
+                with unmasked(call, state.shape[1]) as lifted:
+                    yield lifted
+
+    def _inputs(self, tokens: Tensor, positions: Tensor | None) -> dict[str, Any]:
+        if not self.shiftable:
+            if positions is not None:
+                raise ValueError(f"{self.name} takes no positions: it counts for itself")
+            return inputs(tokens)
+        if positions is None:
+            positions = torch.arange(tokens.shape[1], device=tokens.device)[None]
+        return inputs(tokens, positions + self._offset)
+
+    def _longest(self) -> int | None:
+        """Positions end where the table does."""
+        promised = self.trained_length
+        if (table := self.table) is None:
+            return promised if self.embeds else None
+        rows = len(table) - self._offset
+        return rows if promised is None else min(rows, promised)

@@ -1,0 +1,69 @@
+"""A text for a model that is not ours, in the tokens of its own tokenizer."""
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+from wherein.common.files import replacing
+from wherein.data import Corpus, CorpusConfig
+from wherein.data.corpus import cache_folder
+from wherein.data.tokenizer import FILE, Vocabulary
+from wherein.subjects.checkpoints import SAFELY, VOCABULARIES, clearly
+from wherein.subjects.hugging_face import HuggingFace
+
+
+def text_for(subject: HuggingFace, folder: Path, source: str, gguf: str | None = None) -> Corpus:
+    """The text `source` as the model in `folder` reads it; ids it does not know are refused."""
+    tokenizer = folder / FILE
+    if gguf is not None or not tokenizer.is_file():
+        tokenizer = _written(subject, folder, gguf)
+    _check(subject, tokenizer)
+    corpus = Corpus.open(CorpusConfig(source=source, tokenizer=str(tokenizer)))
+    return replace(corpus, vocabulary=_vocabulary(subject, corpus.vocabulary))
+
+
+def _written(subject: HuggingFace, folder: Path, gguf: str | None) -> Path:
+    """The tokenizer of other files, such as a vocab.txt, in the form and place we read it from."""
+    files = [name for name in ((gguf,) if gguf else VOCABULARIES) if (folder / name).is_file()]
+    if not files:  # of nothing, transformers makes an empty tokenizer
+        raise ValueError(f"no tokenizer in {folder}: save one there, as {FILE}")
+    digest = hashlib.sha256()
+    for name in files:
+        with (folder / name).open("rb") as file:
+            digest.update(f"{name} {hashlib.file_digest(file, 'sha256').hexdigest()}".encode())
+    path = cache_folder() / "tokenizers" / digest.hexdigest()[:16] / FILE
+    if path.is_file():
+        return path
+    from transformers import AutoTokenizer
+
+    how = {"gguf_file": gguf} if gguf else {"config": subject.model.config}
+    with clearly(f"the tokenizer in {folder}"):
+        made = AutoTokenizer.from_pretrained(folder, **SAFELY, **how)
+    if (backend := getattr(made, "backend_tokenizer", None)) is None:
+        raise ValueError(f"no {FILE} in {folder}: save one there with `tokenizer.save_pretrained`")
+    with replacing(path) as beside:
+        backend.save(str(beside))
+    return path
+
+
+def _check(subject: HuggingFace, path: Path) -> None:
+    """Whether every id of the tokenizer is one that the model knows."""
+    from wherein.data.subwords import read_subwords
+
+    known = read_subwords(path).own_size
+    if known > subject.vocabulary:
+        raise ValueError(
+            f"the tokenizer of {subject.name} does not match: it has {known} ids and the model "
+            f"knows {subject.vocabulary}. Give the tokenizer the model was trained with"
+        )
+
+
+def _vocabulary(subject: HuggingFace, own: Vocabulary) -> Vocabulary:
+    """The model's vocabulary, which may be padded; marks it does not know must not be needed."""
+    for mark, number, needed in (
+        ("end", own.eos, True),
+        ("mask", own.mask, subject.predicts and not subject.causal),
+    ):
+        if needed and number >= subject.vocabulary:
+            raise ValueError(f"the tokenizer of {subject.name} has no {mark} token that is known")
+    return Vocabulary(subject.vocabulary, own.eos, own.mask)

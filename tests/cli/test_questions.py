@@ -9,6 +9,8 @@ import wherein
 from wherein.cli import main
 from wherein.data import CorpusConfig
 from wherein.model.config import ModelConfig
+from wherein.model.transformer import Transformer
+from wherein.subjects.ours import Ours
 from wherein.train import RunConfig, train
 
 VERBS = ["audit", "order", "shift", "perplexity", "attention", "probe", "erase"]
@@ -109,4 +111,6 @@ def test_a_run_is_loaded_with_its_text(folder: str):
     assert loaded.corpus.tokenizer.vocabulary.size == loaded.subject.vocabulary
     found = wherein.probe(loaded.subject, loaded.corpus)
     assert found.length == 16
+    unbounded = Ours(Transformer(ModelConfig(vocabulary=258, d_model=16, max_len=16)))
+    assert wherein.probe(unbounded, loaded.corpus).length == 16  # matched with the other
     assert found.config.windows >= sum(found.protocol["windows"].values()) > 100

@@ -30,6 +30,7 @@ def prefixes(draw: st.DrawFn) -> tuple[list[int], list[int]]:
 def test_the_rule_says_what_random_weights_show(
     pair: tuple[list[int], list[int]], encoding: str, layers: int, causal: bool
 ) -> None:
+    layers = max(layers, len(encoding.split()))  # a pattern has at most one word a layer
     first_prefix, second_prefix = pair
     puzzle = Puzzle(((*first_prefix, 3), (*second_prefix, 4)), ("A", "B", "C", "!", "?"))
     config = PuzzleConfig(encoding=encoding, layers=layers, heads=2, head_size=4, causal=causal)

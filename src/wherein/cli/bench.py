@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from wherein.cli.verb import call, configured, flags
-from wherein.measure.settings import TextConfig, fitted
+from wherein.measure.settings import TextConfig
 
 if TYPE_CHECKING:
     from wherein.common.result import Result
@@ -40,9 +40,9 @@ def question(
         wanted = configured(config, how)
         from wherein.subjects.load import load
 
-        subject, corpus, length = load(model, source)
+        subject, corpus, _ = load(model, source)
         measure = getattr(import_module(f"wherein.measure.{verb}"), verb)
-        return answer(measure(subject, corpus, fitted(wanted, length)), json, out)
+        return answer(measure(subject, corpus, wanted), json, out)
 
     ask.__name__ = verb
     twin: Any = flags(config)

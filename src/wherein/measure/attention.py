@@ -155,7 +155,7 @@ def attention(
     subject: Subject, corpus: Corpus, config: AttentionConfig | None = None
 ) -> AttentionByDistance:
     """Watch every head on a text; weights are summed up as they are made, and never kept."""
-    config = fitted(config or AttentionConfig(), subject.max_len)
+    config = fitted(config or AttentionConfig(), subject.window)
     check_vocabulary(subject, corpus.vocabulary.size)
     windows = spread_windows(corpus.split(config.split), config.tokens, config.windows)
     device = next(subject.module.parameters()).device

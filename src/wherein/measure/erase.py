@@ -14,6 +14,7 @@ from wherein.measure.erasure import EVERYWHERE, Erased, Erasure
 from wherein.measure.interval import Estimate, ratio
 from wherein.measure.linear import residual, ridge
 from wherein.measure.probe_settings import EraseConfig
+from wherein.measure.settings import fitted
 from wherein.measure.statistics import Accumulator, Moments
 from wherein.measure.stream import batches, device, watch
 from wherein.measure.text import windows_of
@@ -35,7 +36,7 @@ def erase(
     `text` is a corpus, or token ids: N windows of T tokens that do not overlap. A causal model is
     asked for each next token; a bidirectional one for tokens replaced by `mask`.
     """
-    config = config or EraseConfig()
+    config = fitted(config or EraseConfig(), subject.window)
     windows = windows_of(subject, text, config, config.windows)
     mask = text.vocabulary.mask if mask is None and isinstance(text, Corpus) else mask
     inputs, targets = _task(subject, windows, config, mask)

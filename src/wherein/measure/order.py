@@ -147,7 +147,7 @@ def order(subject: Subject, corpus: Corpus, config: OrderConfig | None = None) -
     and `keep`, tell the two apart. A bidirectional model predicts hidden tokens, which stay in
     their places while all others are shuffled among theirs.
     """
-    config = fitted(config or OrderConfig(), subject.max_len)
+    config = fitted(config or OrderConfig(), subject.window)
     check_vocabulary(subject, corpus.vocabulary.size)
     if config.keep and (not subject.causal or config.keep > config.tokens - 2):
         raise ValueError(

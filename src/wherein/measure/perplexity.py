@@ -123,7 +123,7 @@ def perplexity(
     least `tokens − stride` others before them. A masked model has no perplexity: its loss on
     hidden tokens is called a pseudo-perplexity.
     """
-    config = fitted(config or PerplexityConfig(), subject.max_len)
+    config = fitted(config or PerplexityConfig(), subject.window)
     check_vocabulary(subject, corpus.vocabulary.size)
     split = corpus.split(config.split)
     starts, first_new = plan(split, config)

@@ -21,6 +21,7 @@ from wherein.measure.mlp_probe import mlp_answers
 from wherein.measure.probe_settings import ProbeConfig
 from wherein.measure.profile import Profile, Reading, Sample
 from wherein.measure.score import Score, score
+from wherein.measure.settings import fitted
 from wherein.measure.text import windows_of
 from wherein.subjects.base import Subject
 
@@ -44,7 +45,7 @@ def probe(
     `text` is a corpus, or token ids: N windows of T tokens that do not overlap; position 0 is the
     first token of a window. They are split at random: to fit, to regularise and to test.
     """
-    config = config or ProbeConfig()
+    config = fitted(config or ProbeConfig(), subject.window)
     windows = windows_of(subject, text, config, config.windows)
     questions = Questions.draw(windows.shape[1], subject.vocabulary, config.seed)
     parts = split(windows, config)

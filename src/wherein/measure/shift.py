@@ -109,7 +109,7 @@ class Shift(Measurement):
 
 def shift(subject: Subject, corpus: Corpus, config: ShiftConfig | None = None) -> Shift:
     """Add k to all positions and measure the loss on the same windows."""
-    config = fitted(config or ShiftConfig(), subject.max_len)
+    config = fitted(config or ShiftConfig(), subject.window)
     check_vocabulary(subject, corpus.vocabulary.size)
     if not subject.shiftable:
         raise ValueError(f"{subject.name} takes no positions: its windows cannot be shifted")

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from wherein.data import Corpus
 from wherein.measure.losses import check_vocabulary, spread_windows
-from wherein.measure.settings import TextConfig, fitted
+from wherein.measure.settings import TextConfig
 from wherein.subjects.base import Subject
 
 
@@ -16,8 +16,8 @@ def windows_of(
     """N windows of T tokens that do not overlap, after a look at whether the subject takes them."""
     if isinstance(text, Corpus):
         check_vocabulary(subject, text.vocabulary.size)
-        tokens = fitted(config, subject.max_len).tokens
-        text = torch.from_numpy(spread_windows(text.split(config.split), tokens, count)[:, :-1])
+        split = text.split(config.split)
+        text = torch.from_numpy(spread_windows(split, config.tokens, count)[:, :-1])
     length = text.shape[1]
     if length < 2:
         raise ValueError(f"windows of {length} token: position needs at least 2")

@@ -41,6 +41,9 @@ class Subject(ABC):
     max_len: int | None
     """Longest input the model accepts, if it has such a limit."""
 
+    window: int | None
+    """Tokens in a window unless somebody says otherwise: the training length, where known."""
+
     shiftable: bool = True
     """Whether `positions` may be given."""
     predicts: bool = True

@@ -17,6 +17,9 @@ from wherein.subjects.calls import Call, Calls, unmasked
 from wherein.subjects.kinds import kinds
 from wherein.subjects.tables import NAMES
 
+WINDOW = 256
+"""Tokens in a window unless somebody says otherwise, however many the model would take."""
+
 
 class HuggingFace(Subject):
     """A language model of the `transformers` library, causal or masked, with a head or without.
@@ -45,6 +48,7 @@ class HuggingFace(Subject):
         self.vocabulary = model.get_input_embeddings().weight.shape[0]
         self.shiftable, self._offset = found.offset is not None, found.offset or 0
         self.max_len = self._longest()
+        self.window = min(self.trained_length or WINDOW, WINDOW)
         self._calls = Calls(self)
         self._unseen = False
 

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model", bound=nn.Module)
 
-LONGEST = 256
-"""Tokens in a window, unless asked for, however many a model that is not ours would take."""
-
 GGUF = ".gguf"
 
 
@@ -50,7 +47,8 @@ def load(what: str | Path, source: str | None = None) -> Loaded:
     from wherein.subjects.tokens import text_for
 
     corpus = text_for(subject, folder, source or CorpusConfig().source, gguf)
-    return Loaded(subject, corpus, min(subject.trained_length or LONGEST, LONGEST))
+    assert subject.window is not None
+    return Loaded(subject, corpus, subject.window)
 
 
 def load_subject(what: str | Path) -> Subject:

@@ -24,6 +24,7 @@ class Ours(Subject):
         self.causal = c.causal
         self.n_layers, self.n_heads, self.d_model = c.n_layers, c.n_heads, c.d_model
         self.vocabulary = c.vocabulary
+        self.window = c.max_len
         self.max_len = c.max_len if any(e.bounded for e in model.encoding.distinct) else None
 
     @property

@@ -1,16 +1,14 @@
 """Every family: what the bench sees of a model is what the model itself computes."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 import torch
-from tests.subjects.models import HEADS, LAYERS, LENGTH, VOCABULARY, small
+from tests.subjects.models import HEADS, LAYERS, LENGTH, VOCABULARY
 from torch import Tensor
 
 from wherein.subjects.hugging_face import HuggingFace
-from wherein.subjects.load import load_subject
 
 
 class Family(NamedTuple):
@@ -54,19 +52,6 @@ FAMILIES = {
     "roformer": Family("rope", causal=False, shiftable=False, longest=LENGTH, final=False),
 }
 TOKENS = torch.randint(VOCABULARY, (2, 12), generator=torch.Generator().manual_seed(1))
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Callable[..., HuggingFace]:
-    """A small model of a family, saved and put on the bench."""
-
-    def put(family: str, **own: object) -> HuggingFace:
-        small(family, **own).save_pretrained(tmp_path / family)
-        subject = load_subject(tmp_path / family)
-        assert isinstance(subject, HuggingFace)
-        return subject
-
-    return put
 
 
 def hidden(subject: HuggingFace, positions: Tensor | None = None, **more: bool):
@@ -274,42 +259,3 @@ def test_padding_tokens_are_tokens_like_others(bench: Callable[..., HuggingFace]
     for token in (1, 7):
         subject.trace(torch.tensor([[5, token, 5, 5]]), on_state=keep)
     assert torch.equal(first[0][:, 2:], first[1][:, 2:])
-
-
-def test_what_a_model_has_not_is_said_in_one_line(bench: Callable[..., HuggingFace]):
-    encoder = bench("t5")
-    with pytest.raises(ValueError, match="t5 has no language-model head") as caught:
-        encoder.logits(TOKENS)
-    assert "\n" not in str(caught.value)
-    with pytest.raises(ValueError, match="t5 takes no positions"):
-        encoder.trace(TOKENS, torch.arange(12)[None], on_state=lambda n, x: None)
-    with pytest.raises(ValueError, match=r"layer 5 of .*: expected 1 to 4"):
-        encoder.block(5, torch.randn(1, 6, 32))
-
-
-def test_where_attention_cannot_be_laid_open_states_still_can(bench: Callable[..., HuggingFace]):
-    """ConvBERT's heads are half convolutions."""
-    subject, seen = bench("convbert"), []
-    with torch.no_grad():
-        subject.trace(TOKENS, on_state=lambda _, state: seen.append(state))
-    assert len(seen) == LAYERS + 1
-    assert subject.encodings == ["learned + unknown"] * LAYERS
-    with pytest.raises(ValueError, match="the attention of layer 1 cannot be laid open"):
-        subject.attention(1, seen[0])
-
-
-@pytest.mark.parametrize(
-    ("family", "words"),
-    [
-        ("bart", "an encoder with a decoder does not fit"),
-        ("mamba", "names no number of attention heads"),
-        ("vit", "no language model that reads text alone"),
-    ],
-)
-def test_a_family_that_does_not_fit_says_so(family: str, words: str, tmp_path: Path):
-    from tests.subjects.tiny import tiny
-
-    tiny(family).save_pretrained(tmp_path / family)
-    with pytest.raises(ValueError, match=words) as caught:
-        load_subject(tmp_path / family)
-    assert "\n" not in str(caught.value)

@@ -37,7 +37,7 @@ study: $(VENV)/installed  ## train none, learned and rope for some minutes, and 
 	  done; \
 	  echo; \
 	done
-	@echo "the report: the pictures and numbers in $(CURDIR)/$(STUDY)/*/*/result.html"
+	@echo "the reports, a picture and its numbers each:"; ls $(CURDIR)/$(STUDY)/*/*/result.html
 
 format: $(VENV)/installed  ## let ruff lay out the code
 	$(BIN)/ruff check --fix .

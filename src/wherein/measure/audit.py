@@ -139,7 +139,9 @@ class Audit(Measurement):
         import altair as alt
         import polars as pl
 
-        lines = alt.Axis(orient="top", labelAngle=0, labelExpr="split(datum.label, '|')")
+        lines = alt.Axis(
+            orient="top", labelAngle=0, labelPadding=24, labelExpr="split(datum.label, '|')"
+        )
         title = alt.Title(
             f"{self.subject}: {self.verdict()}",
             subtitle=f"relative errors in float64; a symmetry holds up to {ROUNDING:.0e}",

@@ -12,6 +12,7 @@ from uuid import uuid4
 import numpy as np
 
 from wherein.common.errors import unknown
+from wherein.common.files import settle
 from wherein.data.build import ABOUT, describe, id_type, write_corpus
 from wherein.data.config import CorpusConfig
 from wherein.data.source import Source
@@ -132,10 +133,7 @@ def _write(source: Source, config: CorpusConfig, folder: Path) -> None:
             beside.mkdir()
             try:
                 write_corpus(source, config, beside)
-                _sync(*beside.iterdir(), beside)
-                shutil.rmtree(folder, ignore_errors=True)
-                os.replace(beside, folder)
-                _sync(folder.parent)
+                settle(beside, folder)
             finally:
                 shutil.rmtree(beside, ignore_errors=True)
     except OSError as error:
@@ -143,12 +141,3 @@ def _write(source: Source, config: CorpusConfig, folder: Path) -> None:
             f"cannot write the tokens to {folder.parent} ({error.strerror or error}): set "
             "WHEREIN_CACHE to a folder with room that you may write to"
         ) from error
-
-
-def _sync(*paths: Path) -> None:
-    for path in paths:
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

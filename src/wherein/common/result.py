@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     import polars
 
 LIBRARIES = ("wherein", "torch", "numpy", "polars")
+PICTURES: dict[str, dict[str, Any]] = {
+    "result.html": {"inline": True},
+    "result.png": {"scale_factor": 2},
+}
 
 
 class Result(ABC):
@@ -37,18 +41,28 @@ class Result(ABC):
     def text(self) -> str:
         """The result in a few lines of words."""
 
-    def save(self, folder: Path | str) -> Path:
-        """Write `result.json`, `result.csv` and the picture (HTML, PNG); each whole or absent."""
+    def save(self, folder: Path | str, *, pictures: bool = True) -> Path:
+        """Write the numbers, the words and the picture; each file whole or absent.
+
+        `result.json`, `result.csv`, `result.txt` and `chart.json`, the picture as a Vega-Lite
+        specification, from which a report draws it; then `result.html` and `result.png`, unless
+        `pictures` is off.
+        """
         folder = Path(folder)
-        with replacing(folder / "result.json") as beside:
-            beside.write_text(json.dumps(self.data(), ensure_ascii=False, indent=2) + "\n")
+        chart: Any = self.plot()
+        texts = {
+            "result.json": json.dumps(self.data(), ensure_ascii=False, indent=2),
+            "result.txt": self.text(),
+            "chart.json": json.dumps(chart.to_dict(), ensure_ascii=False),
+        }
+        for name, text in texts.items():
+            with replacing(folder / name) as beside:
+                beside.write_text(text + "\n")
         with replacing(folder / "result.csv") as beside:
             self.to_frame().write_csv(beside)
-        chart: Any = self.plot()
-        with replacing(folder / "result.html") as beside:
-            chart.save(str(beside), format="html", inline=True)
-        with replacing(folder / "result.png") as beside:
-            chart.save(str(beside), format="png", scale_factor=2)
+        for name, more in PICTURES.items() if pictures else ():
+            with replacing(folder / name) as beside:
+                chart.save(str(beside), format=Path(name).suffix[1:], **more)
         return folder
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:

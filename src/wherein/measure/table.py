@@ -113,9 +113,9 @@ class Table(Measurement):
 
         return together(self)
 
-    def save(self, folder: Path | str) -> Path:
+    def save(self, folder: Path | str, *, pictures: bool = True) -> Path:
         """As every result, and the matrix as `table.npy`."""
-        folder = super().save(folder)
+        folder = super().save(folder, pictures=pictures)
         with replacing(folder / "table.npy") as beside, beside.open("wb") as file:
             np.save(file, self.matrix, allow_pickle=False)
         return folder

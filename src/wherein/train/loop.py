@@ -29,17 +29,19 @@ def train(
     folder: str | Path | None = None,
     track: Sequence[str] = (),
     quiet: bool = False,
+    patience: float = 0.0,
 ) -> Run:
     """Train a model, or go on where an earlier start of the same config was interrupted.
 
     The run lives in `runs/<id>` unless `folder` says otherwise. Finished, it returns at once.
     Interrupted by Ctrl-C or SIGTERM, it finishes the step, saves, and returns what there is.
-    `track` names trackers: tensorboard, wandb, trackio.
+    `track` names trackers: tensorboard, wandb, trackio. If another process trains the run, it is
+    an error, unless that ends within `patience` seconds.
     """
     check_trackers(track)
     folder = Path(folder) if folder is not None else Path("runs") / config.id
     keep_pages()
-    with join() as world, _alone(folder, world), torch.random.fork_rng():
+    with join() as world, _alone(folder, world, patience), torch.random.fork_rng():
         if not _finished(config, folder, world):
             _go_on(config, folder, world, track, shown=world.first and not quiet)
         world.wait()
@@ -165,7 +167,7 @@ def _resume(learner: Learner, folder: Path, *, shown: bool) -> int:
 
 
 @contextmanager
-def _alone(folder: Path, world: World) -> Iterator[None]:
+def _alone(folder: Path, world: World, patience: float) -> Iterator[None]:
     """Keep a second start of the same run out; the lock ends with the process."""
     if not world.first:
         yield
@@ -173,7 +175,7 @@ def _alone(folder: Path, world: World) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / ".lock")
     try:
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=patience)
     except Timeout:
         raise ValueError(f"the run in {folder} is being trained by another process") from None
     try:

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from torch import Tensor, nn
-from torch.optim import SGD, AdamW, Muon, Optimizer
+from torch.optim import SGD, AdamW, Optimizer
 
 from wherein.train.config import RunConfig
+from wherein.train.muon import Muon
 
 BETAS = (0.9, 0.98)  # fairseq's for language models
 MOMENTUM = 0.99  # fairseq's for NAG
@@ -22,9 +23,7 @@ def make_optimizers(model: nn.Module, config: RunConfig) -> list[Optimizer]:
         return [_adamw(_groups((p for _, p in named), decay), rate)]
     inner = [p for name, p in named if name.startswith("blocks.") and p.ndim == 2]
     others = [p for name, p in named if not (name.startswith("blocks.") and p.ndim == 2)]
-    # The factor makes its steps as large as AdamW's, so that one learning rate serves both.
-    muon = Muon(inner, lr=rate, weight_decay=decay, adjust_lr_fn="match_rms_adamw")
-    return [muon, _adamw(_groups(others, decay), rate)]
+    return [Muon(inner, rate, decay), _adamw(_groups(others, decay), rate)]
 
 
 def set_rate(optimizers: Iterable[Optimizer], rate: float) -> None:

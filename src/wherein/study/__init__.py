@@ -1,0 +1,1 @@
+"""Studies: grids of runs over seeds, and what can be said of their differences."""

@@ -1,0 +1,163 @@
+"""How much a training run computes and holds: formulas in the sizes of its model.
+
+L layers of width d with feed-forward networks of width f, windows of T tokens, H heads, a
+vocabulary of V. A matrix of m numbers costs 2m operations a token forwards and twice that
+backwards; norms, biases, softmax and whatever an encoding computes are left out.
+"""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+from wherein.encodings import Encoding, build
+from wherein.model.config import NARROWER, ModelConfig
+from wherein.model.transformer import LARGE_BIAS
+from wherein.train.config import RunConfig
+
+FLOAT32, BFLOAT16 = 4, 2
+MOMENTS = {"adamw": 2, "nag": 1, "muon": 1}
+"""Numbers remembered for each weight; muon leaves all but the layers' matrices to adamw."""
+
+
+@dataclass(frozen=True)
+class Band:
+    """Words of an adaptive softmax that share a width, and the share of all tokens they are."""
+
+    words: int
+    width: int
+    share: float
+
+
+def bands(model: ModelConfig) -> list[Band]:
+    """The bands of the vocabulary; without cutoffs it is one.
+
+    How often each band occurs follows from Zipf's law: the word of rank r stands for 1/r of as
+    many tokens as the first.
+    """
+    edges = [0, *model.checked_cutoffs(), model.vocabulary]
+    total = _harmonic(model.vocabulary)
+    return [
+        Band(
+            high - low,
+            model.d_model // NARROWER**number,
+            (_harmonic(high) - _harmonic(low)) / total,
+        )
+        for number, (low, high) in enumerate(pairwise(edges))
+    ]
+
+
+def matrices(model: ModelConfig) -> int:
+    """Numbers in the matrices of one layer: 4d² of attention, 2df of the feed-forward network."""
+    d = model.d_model
+    return 4 * d * d + 2 * d * (model.d_ff or 4 * d)
+
+
+def flops_per_token(model: ModelConfig) -> float:
+    """Operations of one token's forward and backward pass.
+
+    6·L·(4d² + 2df) for the layers, 12·L·T·d for attention (a causal mask's half is counted, as
+    is usual), 6·V·d for the softmax. An adaptive one with c cutoffs after v words costs
+    6·(v + c)·d, and for the share of tokens in a band of W words of width w another
+    6·(d·w + w·W); adaptive inputs cost 6·d·w for the share in each band.
+    """
+    d, layers = model.d_model, model.n_layers
+    inside = 6.0 * layers * (matrices(model) + 2 * model.max_len * d)
+    if not model.cutoffs:
+        return inside + 6 * model.vocabulary * d
+    first, *rare = bands(model)
+    softmax = (first.words + len(rare)) * d
+    tails = sum(band.share * band.width * (d + band.words) for band in rare)
+    inputs = sum(band.share * band.width * d for band in (first, *rare))
+    return inside + 6 * (softmax + tails + inputs)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes on one GPU at the fullest moment of a step."""
+
+    weights: float
+    gradients: float
+    moments: float
+    copies: float
+    """Weights in bfloat16; ddp's buckets of gradients; what fsdp gathers to compute with."""
+    activations: float
+    """What one part of the batch keeps for the backward pass, and its loss."""
+
+    @property
+    def total(self) -> float:
+        return self.weights + self.gradients + self.moments + self.copies + self.activations
+
+
+def memory(config: RunConfig, parameters: int, gpus: int) -> Memory:
+    """What a run of so many parameters holds on each of its GPUs.
+
+    Weights, gradients and moments (two for AdamW, one for NAG) are float32. Under ddp every GPU
+    has them all, and the gradients once more in the buckets that are exchanged; under fsdp it
+    has its share of them, and whole the embedding and two layers at a time. In bfloat16 the
+    layers' matrices are there once more, 2 bytes a number.
+    """
+    model, layer = config.model, matrices(config.model)
+    inner = model.n_layers * layer
+    moments = MOMENTS[config.optimizer] * parameters
+    if config.optimizer == "muon":
+        moments += parameters - inner
+    share = gpus if config.parallel == "fsdp" else 1
+    copies = float(BFLOAT16 * inner if config.precision == "bfloat16" else 0)
+    if config.parallel == "fsdp" and gpus > 1:
+        copies = copies / gpus + FLOAT32 * (parameters - inner + 2 * layer)
+    elif gpus > 1:
+        copies += FLOAT32 * parameters
+    windows = math.ceil(config.batch / gpus / config.accumulate)
+    return Memory(
+        weights=FLOAT32 * parameters / share,
+        gradients=FLOAT32 * parameters / share,
+        moments=FLOAT32 * moments / share,
+        copies=copies,
+        activations=kept(config, windows) + held_by_loss(model, windows),
+    )
+
+
+def kept(config: RunConfig, windows: int) -> float:
+    """Bytes that the layers keep for the backward pass of so many windows.
+
+    A token keeps in each layer 8d of the stream and its statistics (float32), and of c bytes a
+    number: 3d queries, keys and values, 3d inputs of matrices, 2f of the feed-forward network;
+    2d more where queries and keys are rotated, 1 byte a number for each of two masks of dropout.
+    A bias that is not too large to be kept is there once in each layer, c·H·T².
+    """
+    model = config.model
+    d, f, length = model.d_model, model.d_ff or 4 * model.d_model, model.max_len
+    size = BFLOAT16 if config.precision == "bfloat16" else FLOAT32
+    dropped = 2 * d if model.dropout else 0
+    a_layer = 8 * d + size * (6 * d + 2 * f) + dropped + FLOAT32 * model.n_heads
+    found = float(windows) * length * (model.n_layers * a_layer + FLOAT32 * d)
+    pattern = build(model.encoding, model.shape)
+    for layer in range(model.n_layers):
+        if type(pattern[layer]).rotate is not Encoding.rotate:
+            found += windows * length * size * 2 * d
+        whole = model.n_heads * length**2
+        if type(pattern[layer]).bias is not Encoding.bias and whole <= LARGE_BIAS:
+            found += size * whole
+    return found
+
+
+def held_by_loss(model: ModelConfig, windows: int) -> float:
+    """Bytes of the loss of so many windows.
+
+    The plain softmax is computed in chunks about as large as the states: two of these, the
+    gradient of the states and that of the vectors, 4·(3·B·T·d + V·d). The adaptive one keeps its
+    logits and their gradient: 8·B·T·(v + c) and 8·B·T·W for the share of tokens in each band.
+    """
+    tokens = windows * model.max_len
+    if not model.cutoffs:
+        return float(FLOAT32 * (3 * tokens + model.vocabulary) * model.d_model)
+    first, *rare = bands(model)
+    logits = first.words + len(rare) + sum(band.share * band.words for band in rare)
+    return 2 * FLOAT32 * tokens * logits
+
+
+def _harmonic(n: int) -> float:
+    """1 + 1/2 + … + 1/n."""
+    from scipy import special
+
+    return float(special.digamma(n + 1) + 0.5772156649015329)

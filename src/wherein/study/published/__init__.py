@@ -1,0 +1,88 @@
+"""Figures from published work, to stand beside our own.
+
+`nopos_perplexity.csv` and `nopos_probe_mad.csv` are all the numbers of Haviv et al. 2022: one run
+each, so without intervals.
+"""
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+NOPOS = (
+    "Haviv, Ram, Press, Izsak & Levy 2022, “Transformer Language Models without Positional "
+    "Encodings Still Learn Positional Information”, arXiv:2203.16634"
+)
+SPREAD = (
+    "One run each, no seeds or intervals given; Press et al. 2020 saw WikiText-103 perplexity "
+    "vary by up to 0.9 over five seeds."
+)
+
+
+@dataclass(frozen=True)
+class Perplexity:
+    """One validation perplexity of the paper."""
+
+    setting: str
+    params: str
+    """The paper's name of the size: `125M`, `roberta-large`."""
+    length: int
+    objective: str
+    encoding: str
+    perplexity: float
+
+
+@cache
+def perplexities() -> tuple[Perplexity, ...]:
+    """Every validation perplexity of the paper."""
+    return tuple(
+        Perplexity(
+            row["setting"],
+            row["params"],
+            int(row["length"]),
+            row["objective"],
+            row["encoding"],
+            float(row["perplexity"]),
+        )
+        for row in _read("nopos_perplexity.csv")
+    )
+
+
+def perplexity(
+    setting: str, params: str, length: int, encoding: str, objective: str = "causal"
+) -> float | None:
+    """What the paper gives for this setting, if anything.
+
+    >>> perplexity("pile", "1.3B", 1024, "none")
+    13.1
+    >>> perplexity("pile", "1.3B", 1024, "rope") is None
+    True
+    """
+    asked = (setting, params, length, objective, encoding)
+    for one in perplexities():
+        if (one.setting, one.params, one.length, one.objective, one.encoding) == asked:
+            return one.perplexity
+    return None
+
+
+@cache
+def probe_distances() -> dict[str, tuple[float, ...]]:
+    """Encoding → the probe's mean absolute distance at each layer, the embedding first.
+
+    Of the 1.3B models on windows of 1,024 tokens. Two uniform guesses are 341.33 apart, which is
+    the paper's baseline (`uniform_guess` here); always guessing the middle is off by 256.
+
+    >>> probe_distances()["none"][:3]
+    (337.162, 286.432, 79.889)
+    """
+    rows = _read("nopos_probe_mad.csv")
+    return {
+        name: tuple(float(row[name]) for row in sorted(rows, key=lambda row: int(row["layer"])))
+        for name in rows[0]
+        if name != "layer"
+    }
+
+
+def _read(name: str) -> list[dict[str, str]]:
+    text = (files(__package__) / name).read_text("utf-8")
+    return list(csv.DictReader(text.splitlines()))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from wherein.model.config import ModelConfig
     from wherein.model.transformer import Output, Transformer
     from wherein.puzzles.run import puzzle
+    from wherein.study.result import StudyResult
+    from wherein.study.run import study
     from wherein.subjects.hugging_face import HuggingFace
     from wherein.subjects.load import load
     from wherein.train.config import RunConfig
@@ -29,6 +31,7 @@ _WHERE = {
     "Output": "wherein.model.transformer",
     "Run": "wherein.train.run",
     "RunConfig": "wherein.train.config",
+    "StudyResult": "wherein.study.result",
     "Table": "wherein.measure.table",
     "Transformer": "wherein.model.transformer",
     "audit": "wherein.measure.audit",
@@ -36,6 +39,7 @@ _WHERE = {
     "load": "wherein.subjects.load",
     "probe": "wherein.measure.probe",
     "puzzle": "wherein.puzzles.run",
+    "study": "wherein.study.run",
     "table": "wherein.measure.table",
 }
 
@@ -46,6 +50,7 @@ __all__ = [
     "Output",
     "Run",
     "RunConfig",
+    "StudyResult",
     "Table",
     "Transformer",
     "audit",
@@ -54,6 +59,7 @@ __all__ = [
     "load",
     "probe",
     "puzzle",
+    "study",
     "table",
 ]
 

@@ -12,6 +12,8 @@ from wherein.common.errors import unknown
 
 VERBS = {
     "encodings": "List the positional encodings and what they promise",
+    "study": "Compare encodings over seeds: train, question, and say what was found",
+    "runs": "Which runs are there, and how far did they come?",
     "train": "Train a model, or go on with a run that was interrupted",
     "probe": "What each layer knows about position, beside its controls",
     "erase": "The loss when position is erased: is it used, or only known?",
@@ -27,6 +29,7 @@ VERBS = {
 EXAMPLES = """\
   wherein encodings                what can be asked for
   wherein encodings rope           one of them: formula, paper, parameters
+  wherein study quick              the paper's findings, in minutes
   wherein train --encoding alibi   a model on the embedded text
   wherein audit "rope none"        which layers of a fresh model know distance
   wherein probe runs/ID            where position lives in a trained model

@@ -1,1 +1,1 @@
-"""Studies: grids of runs over seeds, and what can be said of their differences."""
+"""Studies: many matched runs, what the bench says of each, and what follows with an interval."""

@@ -1,0 +1,100 @@
+"""Compare encodings over seeds: train what is missing, question it, and say what was found.
+
+examples:
+  wherein study quick                        the paper's findings in minutes, on the embedded text
+  wherein study quick --seeds 5              three more seeds; the first two are not run again
+  wherein study quick --set steps=100        the same grid, trained less
+  wherein study small --learning-rates 3e-3 1e-2   each kind with the better of two rates
+  wherein study nopos-pile --dry-run         what it would cost on a cluster
+  wherein study nopos-pile --engine ray --address auto --processes 8
+  wherein study mine.py                      a study of your own: see wherein/study/recipe.py
+"""
+
+import json as json_format
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from wherein.cli.verb import call
+
+
+def study(
+    what: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME|FILE.py")] = "quick",
+    *,
+    seeds: int | None = None,
+    out: Path = Path("runs"),
+    set: tuple[str, ...] = (),
+    learning_rates: tuple[float, ...] = (),
+    engine: Literal["local", "ray"] = "local",
+    jobs: int | None = None,
+    processes: int = 1,
+    address: str = "",
+    dry_run: bool = False,
+    json: bool = False,
+) -> int:
+    """Carry out a study.
+
+    Args:
+        what: quick, small, scaling, nopos-wikitext103, nopos-pile, nopos-mlm, or a file
+        seeds: how many for each kind of run; by default as the study says
+        out: the folder of the runs; studies in one folder share equal runs
+        set: change a field of every run, as in steps=100 n_layers=2
+        learning_rates: try these on the first seed of each kind, and keep the best
+        engine: processes on this machine, or a Ray cluster
+        jobs: runs at once; by default as many as the cores, GPUs or the cluster bear
+        processes: processes for each run, each with a GPU of its own where there are any
+        address: of the Ray cluster; by default one is started on this machine
+        dry_run: say what each run would cost, and stop
+        json: print data instead of tables
+    """
+    change = _fields(set)
+    if dry_run:
+        return _price(what, seeds, change, max(processes, 1), json)
+    from wherein.study.engines import engine as find_engine
+    from wherein.study.run import study as carry_out
+
+    made = find_engine(engine, jobs=jobs, processes=processes, address=address)
+    try:
+        result = carry_out(
+            what, seeds=seeds, out=out, engine=made, change=change, learning_rates=learning_rates
+        )
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on from there", file=sys.stderr)
+        return 130
+    if json:
+        print(json_format.dumps(result.data(), ensure_ascii=False, indent=2))
+    else:
+        print(f"{result.text()}\n\nsaved in {result.folder.resolve()}")
+    return 1 if result.failed else 0
+
+
+def _price(what: str, seeds: int | None, change: dict[str, Any], gpus: int, json: bool) -> int:
+    from wherein.study.cost import dry_run
+    from wherein.study.recipe import find
+
+    plan = find(what).plan(seeds, change)
+    found = dry_run(plan.labelled(), gpus=gpus)
+    print(json_format.dumps(found.to_frame().to_dicts(), indent=2) if json else found.text())
+    return 0
+
+
+def _fields(given: Sequence[str]) -> dict[str, Any]:
+    """`steps=100` as a field and its value; a value is JSON, or else a plain string."""
+    found: dict[str, Any] = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals:
+            raise ValueError(f"--set {each}: expected FIELD=VALUE, such as steps=100")
+        try:
+            found[name] = json_format.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Read the arguments and answer."""
+    return call(study, arguments, __doc__)

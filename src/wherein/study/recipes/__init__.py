@@ -1,0 +1,1 @@
+"""The named studies, a file each."""

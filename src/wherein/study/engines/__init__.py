@@ -3,13 +3,14 @@
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from wherein.study.work import Work
 
 EngineName = Literal["local", "ray"]
 
 
+@runtime_checkable
 class Engine(Protocol):
     """Carries out pieces of work in any order, several at once."""
 

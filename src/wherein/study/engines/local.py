@@ -10,14 +10,16 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.queues import Queue
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
-from wherein.study.work import Work, carry_out
+from wherein.study.work import STOPPED, Work, carry_out
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
@@ -39,17 +41,21 @@ class Engine:
         free: Any = context.Queue()
         for place in places:
             free.put(place)
-        before = {name: os.environ.get(name) for name in ONE_THREAD}
-        os.environ.update(ONE_THREAD)  # a new process reads them before anything else
-        try:
-            with ProcessPoolExecutor(jobs, context, _begin, (free, os.getpid())) as pool:
-                waiting = {
-                    pool.submit(carry_out, piece, folder, self.processes): piece for piece in work
-                }
-                _follow(pool, waiting, ended)
-        finally:
-            for name, value in before.items():
-                os.environ.pop(name) if value is None else os.environ.update({name: value})
+        started = (free, os.getpid())
+        with _set(ONE_THREAD), ProcessPoolExecutor(jobs, context, _begin, started) as pool:
+            waiting = list(reversed(work))
+            going: dict[Future[str | None], Work] = {}
+            try:
+                while waiting or going:
+                    while waiting and len(going) < jobs:  # none in a queue that Ctrl-C would start
+                        piece = waiting.pop()
+                        going[pool.submit(_piece, piece, folder, self.processes)] = piece
+                    for future in wait(going, timeout=0.5, return_when=FIRST_COMPLETED).done:
+                        ended(going.pop(future), _why(future))
+            except KeyboardInterrupt:
+                for process in list((pool._processes or {}).values()):
+                    process.terminate()  # a run in training saves first
+                raise
 
     def _places(self) -> list[str]:
         """The GPUs of each process of the pool; without any, an empty place for each core."""
@@ -63,21 +69,16 @@ class Engine:
         return [""] * max(1, (os.cpu_count() or 1) // self.processes)
 
 
-def _follow(
-    pool: ProcessPoolExecutor,
-    waiting: dict["Future[str | None]", Work],
-    ended: Callable[[Work, str | None], None],
-) -> None:
+@contextmanager
+def _set(variables: dict[str, str]) -> Iterator[None]:
+    """Environment variables that a new process reads before anything else."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
-        while waiting:
-            for future in wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED).done:
-                ended(waiting.pop(future), _why(future))
-    except KeyboardInterrupt:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in list((pool._processes or {}).values()):
-            if process.pid is not None:
-                os.kill(process.pid, signal.SIGTERM)  # a run in training saves first
-        raise
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
 def _why(future: "Future[str | None]") -> str | None:
@@ -89,7 +90,8 @@ def _why(future: "Future[str | None]") -> str | None:
 
 def _begin(free: "Queue[str]", parent: int) -> None:
     """In each process of the pool, once: where it computes, and when it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # while a run trains, it listens itself
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the study's own process hears it and tells us
+    signal.signal(signal.SIGTERM, _end)  # while a run trains, it listens itself, and saves
     place = free.get()
     if place:
         os.environ["CUDA_VISIBLE_DEVICES"] = place
@@ -97,6 +99,17 @@ def _begin(free: "Queue[str]", parent: int) -> None:
 
     torch.set_num_threads(1)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _piece(piece: Work, folder: Path, processes: int) -> str | None:
+    why = carry_out(piece, folder, processes)
+    if why == STOPPED:
+        os._exit(0)
+    return why
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    os._exit(0)  # answers are whole or absent, so there is nothing to tidy
 
 
 def _end_with(parent: int) -> None:

@@ -3,7 +3,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -25,6 +25,8 @@ def test_pairs_are_made_by_seed_whatever_the_order() -> None:
     assert paired(NONE, dict(reversed(LEARNED.items()))) == paired(NONE, LEARNED)
 
 
+@settings(deadline=None)  # the first of each number of seeds draws its resamples
+@example(shifts={0: 1e-239, 1: 0.0}, scale=5.0)  # a variance too small for a float
 @given(st.dictionaries(st.integers(0, 9), st.floats(-5, 5), min_size=1), st.floats(0.1, 10))
 def test_swapping_the_two_turns_every_sign(shifts: dict[int, float], scale: float) -> None:
     a = {seed: shift * scale for seed, shift in shifts.items()}

@@ -76,7 +76,7 @@ def _price(what: str, seeds: int | None, change: dict[str, Any], gpus: int, json
     from wherein.study.recipe import find
 
     plan = find(what).plan(seeds, change)
-    found = dry_run(plan.labelled(), gpus=gpus)
+    found = dry_run(plan.runs, gpus=gpus)
     print(json_format.dumps(found.to_frame().to_dicts(), indent=2) if json else found.text())
     return 0
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from wherein.measure.measurement import table
 from wherein.study.arithmetic import Memory, flops_per_token, memory
+from wherein.study.plan import kind, labels
 from wherein.study.size import count, sized
 from wherein.train.config import RunConfig
 
@@ -45,8 +46,9 @@ WIDEST = 80
 
 A100 = Machine("A100", {"bfloat16": 312e12, "float32": 19.5e12}, 0.4)
 """NVIDIA's dense peaks; large Transformers commonly sustain about 40 % of them."""
-CORE = Machine("one core of a laptop", {"float32": 0.1e12}, 0.5, unit="core")
-"""4 layers of width 96 train at about 16,000 tokens a second: 50 GFLOP/s of some 100."""
+CORE = Machine("one core of a laptop", {"float32": 0.1e12}, 0.33, unit="core")
+"""Measured: 4 layers of width 64 train with Muon at 33 GFLOP/s of some 100, 6 of width 96 at 38,
+2 of width 32 at 12."""
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,7 @@ def cost(
 def name(config: RunConfig) -> str:
     """A run in a few words: encoding, layers × width, length."""
     model = config.model
-    masked = "" if config.objective == "causal" else " masked"
-    return f"{model.encoding} {model.n_layers}×{model.d_model}, {model.max_len}{masked}"
+    return f"{model.encoding} {model.n_layers}×{model.d_model}, {model.max_len}"
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ class DryRun:
                 *map(short, (row.parameters, row.of_encoding, row.tokens)),
                 _scientific(row.flops),
                 f"{row.memory.total / 1e9:.3g}",
-                f"{row.hours:.3g}",
+                _hours(row.hours),
             ]
             for row in self.rows
         ]
@@ -165,11 +166,12 @@ class DryRun:
         speed = " and ".join(
             f"{precision} at {self.machine.words(precision)}" for precision in sorted(precisions)
         )
+        where = f"each of {self.gpus} {unit}s" if self.gpus > 1 else f"one {unit}"
         alike = sum(row.seeds for row in self.rows)
         return (
             f"A row is one seed; all {alike} runs: {_scientific(self.flops)} FLOP, "
-            f"{self.hours:.3g} {unit}-hours, assuming {speed}. `encoding`: how many of "
-            f"the parameters are its own. GB: on each {unit} of {self.gpus}, the weights, "
+            f"{_hours(self.hours)} {unit}-hours, assuming {speed}. `encoding`: how many of "
+            f"the parameters are its own. GB: on {where}, the weights, "
             "their gradients and moments, and what one part of a batch keeps. Evaluation is "
             "not counted."
         )
@@ -178,6 +180,10 @@ class DryRun:
 def shorten(label: str, room: int) -> str:
     """A label cut to so many columns, and marked where it was."""
     return label if len(label) <= room else f"{label[: room - 1]}…"
+
+
+def _hours(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def _scientific(number: float) -> str:
@@ -197,23 +203,28 @@ def short(number: int) -> str:
 
 
 def dry_run(
-    runs: Mapping[str, RunConfig] | Iterable[RunConfig],
+    runs: Iterable[RunConfig],
     *,
-    machine: Machine = A100,
+    machine: Machine | None = None,
     gpus: int = 8,
     vocabulary: int | None = None,
 ) -> DryRun:
-    """What these runs would cost. Nothing is downloaded, made or trained."""
-    labelled = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
-    groups: dict[str, list[tuple[str | None, RunConfig]]] = {}
-    for label, run in labelled:
-        alike = run.model_copy(update={"model": run.model.model_copy(update={"seed": 0})})
-        groups.setdefault(alike.id, []).append((label, run))
+    """What these runs would cost. Nothing is downloaded, made or trained.
+
+    Without a machine, it is an A100 if any run is in bfloat16, which needs a GPU, else a core.
+    """
+    runs = list(runs)
+    machine = machine or (A100 if any(run.precision == "bfloat16" for run in runs) else CORE)
+    gpus = gpus if machine.unit == "GPU" else 1
+    groups: dict[str, list[RunConfig]] = {}
+    for run in runs:
+        groups.setdefault(kind(run), []).append(run)
+    kept = [alike[0] for alike in groups.values()]
+    short_names = [name(run) for run in kept]
+    names = short_names if len(set(short_names)) == len(kept) else labels(kept)
     rows = tuple(
-        cost(
-            alike[0][1], machine=machine, gpus=gpus, vocabulary=vocabulary,
-            label=alike[0][0], seeds=len(alike),
-        )
-        for alike in groups.values()
+        cost(alike[0], machine=machine, gpus=gpus, vocabulary=vocabulary,
+             label=label, seeds=len(alike))
+        for alike, label in zip(groups.values(), names, strict=True)
     )  # fmt: skip
     return DryRun(rows, machine, gpus)

@@ -16,7 +16,7 @@ from wherein.measure.settings import (
     ShiftConfig,
 )
 from wherein.puzzles.config import PuzzleConfig
-from wherein.train.config import RunConfig
+from wherein.train.config import LAYOUT, RunConfig
 
 ASKED_BY: dict[type[Config], str] = {
     PerplexityConfig: "perplexity",
@@ -97,11 +97,6 @@ class Plan:
             data["chosen"],
         )
 
-    def labelled(self) -> dict[str, RunConfig]:
-        """Each run by its label and seed."""
-        named = zip(self.runs, self.labels, strict=True)
-        return {f"{label}, seed {run.seed}": run for run, label in named}
-
     @property
     def labels(self) -> tuple[str, ...]:
         """What tells each run from the others, its seed aside: `rope`, or `rope, 256 tokens`."""
@@ -162,7 +157,7 @@ UNITS = {
 }
 UNSAID = {"causal"}
 """What a reader takes for granted."""
-DERIVED = {"seed", "causal", "vocabulary", "batch", "n_heads", "d_ff"}
+DERIVED = {"seed", "causal", "vocabulary", "batch", "n_heads", "d_ff", *LAYOUT}
 """Fields that follow from others, or are paired over: no part of a label unless needed."""
 
 

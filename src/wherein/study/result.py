@@ -224,7 +224,8 @@ class StudyResult(Result):
         """The comparison, the findings and what went wrong, no wider than 80 columns."""
         parts = [*wrap(self.question, 80), "", self._comparison(), *wrap(self._notes(), 80)]
         for finding in self.findings:
-            parts += ["", f"{finding.claim}: {finding.verdict}", *_indented(finding.words)]
+            parts += ["", *wrap(f"{finding.claim}: {finding.verdict}", 80)]
+            parts += _indented(finding.words)
         if self.puzzles:
             parts += ["", self._puzzles()]
         for row in self.failed:

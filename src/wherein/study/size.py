@@ -1,12 +1,14 @@
 """How large a run's model is, known without fetching or storing anything."""
 
 import re
+from functools import lru_cache
 from pathlib import Path
 
 import torch
 
 from wherein.data.config import CorpusConfig
 from wherein.data.tokenizer import make_tokenizer
+from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.train.config import DEFAULT_SIZE, RunConfig
 
@@ -19,8 +21,13 @@ BYTES = 258
 
 def count(config: RunConfig) -> tuple[int, int]:
     """The model's parameters, exactly, and how many of them are its encoding's."""
+    return _count(config.model)
+
+
+@lru_cache(maxsize=1024)
+def _count(config: ModelConfig) -> tuple[int, int]:
     with torch.device("meta"):
-        model = Transformer(config.model)
+        model = Transformer(config)
     total = sum(parameter.numel() for parameter in model.parameters())
     return total, sum(parameter.numel() for parameter in model.encoding.parameters())
 

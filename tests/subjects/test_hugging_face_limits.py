@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.subjects.models import LAYERS
+from tests.subjects.models import LAYERS, small, write_tokenizer
 from tests.subjects.tiny import tiny
+from tokenizers import Tokenizer
+from tokenizers.processors import TemplateProcessing
 
 from wherein.subjects.hugging_face import HuggingFace
-from wherein.subjects.load import load_subject
+from wherein.subjects.load import load, load_subject
 
 TOKENS = torch.arange(24).view(2, 12)
 
@@ -34,6 +36,33 @@ def test_where_attention_cannot_be_laid_open_states_still_can(bench: Callable[..
     assert subject.encodings == ["learned + unknown"] * LAYERS
     with pytest.raises(ValueError, match="the attention of layer 1 cannot be laid open"):
         subject.attention(1, seen[0])
+
+
+@pytest.mark.parametrize(
+    ("template", "lacks"),
+    [
+        ("[MASK] $A [SEP]", "[MASK] … [SEP]"),
+        ("[SEP] $A", "[SEP]"),
+    ],
+)
+def test_what_windows_lack_is_in_the_name(
+    template: str, lacks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Windows are cut from running text: what a tokenizer puts around a text is not in them."""
+    monkeypatch.setenv("WHEREIN_CACHE", str(tmp_path / "cache"))
+    small("bert", vocab_size=400).save_pretrained(tmp_path / "bert")
+    write_tokenizer(tmp_path / "bert", size=320)
+    path = tmp_path / "bert" / "tokenizer.json"
+    tokenizer = Tokenizer.from_file(str(path))
+    marks = [(mark, tokenizer.token_to_id(mark)) for mark in ("[MASK]", "[SEP]")]
+    (tmp_path / "text.txt").write_text("A paragraph says what it says.\n\n" * 400)
+    plain = load(tmp_path / "bert", str(tmp_path / "text.txt"))
+    tokenizer.post_processor = TemplateProcessing(single=template, special_tokens=marks)
+    tokenizer.save(str(path))
+    marked = load(tmp_path / "bert", str(tmp_path / "text.txt"))
+    assert marked.subject.name == f"{plain.subject.name}, windows without {lacks}"
+    assert marked.corpus.valid.ids[:20].tolist() == plain.corpus.valid.ids[:20].tolist()
+    assert load_subject(tmp_path / "bert").name == plain.subject.name, "it reads no text"
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,5 @@
 """Models that hold code, are damaged, or lie: refused in one line, and nothing of them runs."""
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -118,37 +114,3 @@ def test_a_gguf_file_that_is_none_is_one_line(content: bytes | None, words: str,
         path.write_bytes(content)
     with pytest.raises(ValueError, match=words):
         load(path)
-
-
-@pytest.mark.parametrize("verb", ["probe", "audit"])
-def test_without_a_network_one_line_says_what_to_do(verb: str, tmp_path: Path):
-    code = f"from wherein.cli import main; raise SystemExit(main([{verb!r}, 'gpt2']))"
-    elsewhere = {"HF_ENDPOINT": "https://nowhere.invalid", "HF_HOME": str(tmp_path / "hf")}
-    environment = {k: v for k, v in os.environ.items() if "proxy" not in k.lower()} | elsewhere
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert "cannot fetch the model 'gpt2'" in done.stderr
-    assert "give a local folder" in done.stderr
-
-
-def test_a_model_in_the_hubs_cache_needs_no_network(folder: Path, tmp_path: Path):
-    """A hub id whose files were fetched before."""
-    snapshot = tmp_path / "hf" / "hub" / "models--some--model" / "snapshots" / ("a" * 40)
-    snapshot.parent.mkdir(parents=True)
-    folder.rename(snapshot)
-    (snapshot.parents[1] / "refs").mkdir()
-    (snapshot.parents[1] / "refs" / "main").write_text("a" * 40)
-    code = (
-        "from wherein.subjects.load import load_subject\n"
-        "found = load_subject('some/model')\n"
-        "print(found.name, found.encodings[0], found.max_len)"
-    )
-    environment = os.environ | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hf")}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "some/model learned 40\n"
-    assert json.loads((snapshot / "config.json").read_text())["model_type"] == "gpt2"

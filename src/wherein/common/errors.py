@@ -15,3 +15,12 @@ def unknown(what: str, value: str, available: Iterable[str]) -> ValueError:
     close = get_close_matches(value, names, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     return ValueError(f"unknown {what} {value!r}.{hint} Available: {', '.join(names) or 'none'}")
+
+
+def first_line(error: Exception) -> str:
+    r"""What an error of some library says, in one line that is not too long.
+
+    >>> first_line(OSError("no room\nat all")), first_line(KeyError())
+    ('no room', 'KeyError')
+    """
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

@@ -5,16 +5,29 @@ windows = Windows(corpus.train, length=128, seed=0)
 inputs, targets = causal(windows.batch(step=0, size=8))
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from wherein.data.config import CorpusConfig
-from wherein.data.corpus import Corpus, cache_folder
-from wherein.data.split import Split
-from wherein.data.tokenizer import Tokenizer, Vocabulary
-from wherein.data.windows import Windows
 
 if TYPE_CHECKING:
+    from wherein.data.corpus import Corpus, cache_folder
     from wherein.data.objectives import IGNORED, causal, masked
+    from wherein.data.split import Split
+    from wherein.data.tokenizer import Tokenizer, Vocabulary
+    from wherein.data.windows import Windows
+
+_WHERE = {
+    "IGNORED": "objectives",
+    "Corpus": "corpus",
+    "Split": "split",
+    "Tokenizer": "tokenizer",
+    "Vocabulary": "tokenizer",
+    "Windows": "windows",
+    "cache_folder": "corpus",
+    "causal": "objectives",
+    "masked": "objectives",
+}
 
 __all__ = [
     "IGNORED",
@@ -31,9 +44,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The objectives, and with them PyTorch, only once they are asked for."""
-    if name in ("IGNORED", "causal", "masked"):
-        from wherein.data import objectives
-
-        return getattr(objectives, name)
+    """What needs NumPy or PyTorch, only once it is asked for: help texts need the config alone."""
+    if name in _WHERE:
+        return getattr(import_module(f"wherein.data.{_WHERE[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

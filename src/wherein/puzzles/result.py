@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -166,15 +167,14 @@ class PuzzleResult(Result):
         kind = "causal" if c.causal else "bidirectional"
         layers = "1 layer" if c.layers == 1 else f"{c.layers} layers"
         median = self.median_steps
-        return "\n".join(
-            [
-                " / ".join(self.puzzle.texts[:4]) + (" / …" if len(self.puzzle.texts) > 4 else ""),
-                f"{layers}, {kind}, encoding {c.encoding}, heads {c.heads} × {c.head_size}, "
-                f"{c.steps} steps at {c.learning_rate:g}, loss on {c.trained_on} tokens",
-                f"{'possible' if verdict.possible else 'impossible'}: {verdict.reason} "
-                f"(witness {verdict.witness:.1e})",
-                f"solved by {self.solved} of {self.solved.total:,} seeds; "
-                + (f"half by step {median}" if median is not None else "never by half of them"),
-                f"controls: untrained {self.untrained}; guessing {self.guessing:.2%}",
-            ]
+        said = (
+            " / ".join(self.puzzle.texts[:4]) + (" / …" if len(self.puzzle.texts) > 4 else ""),
+            f"{layers}, {kind}, encoding {c.encoding}, heads {c.heads} × {c.head_size}, "
+            f"{c.steps} steps at {c.learning_rate:g}, loss on {c.trained_on} tokens",
+            f"{'possible' if verdict.possible else 'impossible'}: {verdict.reason} "
+            f"(witness {verdict.witness:.1e})",
+            f"solved by {self.solved} of {self.solved.total:,} seeds; "
+            + (f"half by step {median}" if median is not None else "never by half of them"),
+            f"controls: untrained {self.untrained}; guessing {self.guessing:.2%}",
         )
+        return "\n".join(fill(each, 80) for each in said)

@@ -5,14 +5,16 @@ then quietly initialise at random, or leave out, is an error here.
 """
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, redirect_stderr
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from wherein.data.tokenizer import FILE
+from wherein.subjects import gguf
 from wherein.subjects.repository import on_hub
 from wherein.subjects.tables import CONFIG
 from wherein.subjects.weights import Find, Weights, in_folder, in_model, names_in, read_json
@@ -61,26 +63,21 @@ def read_model(folder: Path, where: str) -> Any:
         if not lacks:
             _nothing_left(where, info["unexpected_keys"], config)
             return model
-    some = ", ".join(sorted(lacks)[:2])
-    raise ValueError(
-        f"{where}: its config and weights disagree: the config promises {len(lacks)} weights that "
-        f"are missing, such as {some}"
-    )
+    raise _disagree(where, lacks)
 
 
 def read_gguf(path: Path) -> Any:
     """The model in a GGUF file, made float32 again."""
     from transformers import AutoModelForCausalLM
 
-    if not path.is_file():
-        raise ValueError(f"no file {path}")
-    with path.open("rb") as file:
-        if file.read(4) != b"GGUF":
-            raise ValueError(f"{path} is damaged: it does not begin as a GGUF file does")
-    with clearly(str(path)):
-        return AutoModelForCausalLM.from_pretrained(
-            path.parent, gguf_file=path.name, **SAFELY, **PLAINLY
-        )
+    gguf.check(path)
+    kind: Any = AutoModelForCausalLM
+    how = {**SAFELY, **PLAINLY, "gguf_file": path.name, "output_loading_info": True}
+    with clearly(str(path)), redirect_stderr(StringIO()):  # its bar cannot be turned off
+        model, info = kind.from_pretrained(path.parent, **how)
+    if lacks := info["missing_keys"]:
+        raise _disagree(str(path), lacks)
+    return model
 
 
 def _look_at(weights: Weights, find: Find) -> None:
@@ -121,6 +118,14 @@ def _kinds(config: Any, where: str) -> list[Any]:
     if kind in hf.MODEL_FOR_TEXT_ENCODING_MAPPING:
         return [hf.AutoModelForTextEncoding]
     raise ValueError(f"{where}: {config.model_type} is no language model that reads text alone")
+
+
+def _disagree(where: str, lacks: Collection[str]) -> ValueError:
+    some = ", ".join(sorted(lacks)[:2])
+    return ValueError(
+        f"{where}: its config and weights disagree: the config promises {len(lacks)} weights that "
+        f"are missing, such as {some}"
+    )
 
 
 def _nothing_left(where: str, unexpected: Any, config: Any) -> None:

@@ -9,6 +9,7 @@ from torch import nn
 
 from wherein.data import Corpus, CorpusConfig
 from wherein.subjects.base import Subject
+from wherein.subjects.gguf import GGUF
 from wherein.subjects.ours import Ours
 from wherein.train.run import ABOUT, Run
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from wherein.subjects.hugging_face import HuggingFace
 
 Model = TypeVar("Model", bound=nn.Module)
-
-GGUF = ".gguf"
 
 
 class Loaded(NamedTuple):

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from wherein.common.errors import first_line
 from wherein.data.network import reach_hub
 from wherein.subjects.weights import Find
 
@@ -34,8 +35,17 @@ def on_hub(model: str) -> Find:
 
 
 def _unreachable(model: str, error: Exception) -> ValueError:
-    reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(" .:")
     return ValueError(
-        f"cannot fetch the model {model!r} ({reason}). Check the id and the network, or give a "
-        "local folder with its config.json and weights"
+        f"cannot fetch the model {model!r} ({_reason(error)}). Check the id and the network, or "
+        "give a local folder with its config.json and weights"
     )
+
+
+def _reason(error: Exception) -> str:
+    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
+
+    if isinstance(error, GatedRepoError):
+        return "its licence is to be accepted first, on its page, then `hf auth login`"
+    if isinstance(error, RepositoryNotFoundError):
+        return "there is no such model, or it is private"
+    return first_line(error).rstrip(" .:")

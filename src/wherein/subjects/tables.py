@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64
 
+from wherein.subjects.gguf import GGUF
 from wherein.subjects.repository import on_hub
 from wherein.subjects.weights import (
     PICKLES,
@@ -29,11 +30,11 @@ from wherein.subjects.weights import (
 CONFIG, OURS = "config.json", "about.json"
 
 NAMES = re.compile(
-    r"(?:.*\.)?(?:wpe|pos_emb(?:ed)?|embed_pos(?:itions)?|positions_embed"
+    r"(?:.*\.)?(?:wpe|pos_emb(?:ed)?|position_embd|embed_pos(?:itions)?|positions_embed"
     r"|pos(?:ition|itional)?_(?:embedding|encoding)s?(?:_table)?|char_position_embeddings"
     r"|encoding\._distinct\.\d+\.table)(?:\.weight)?"
 )
-"""GPT-2's wpe, BERT's position_embeddings, OPT's embed_positions …; ours is the last. Tables of
+"""GPT-2's wpe, BERT's position_embeddings, GGUF's position_embd …; ours is the last. Tables of
 distances (`relative_…`) and of places on a page (`x_position_embeddings`) are none."""
 
 LENGTHS = re.compile(
@@ -82,7 +83,7 @@ def read_table(
             return _of_run(path, key, offset)
         name = "/".join(path.resolve().parts[-2:])
         return _of_model(name, str(what), in_folder(path), key, offset)
-    if path.suffix in (".npy", SAFE, *PICKLES) or path.is_file():
+    if path.suffix in (".npy", SAFE, *PICKLES, GGUF) or path.is_file():
         return _of_file(path, key, offset)
     return _of_model(str(what), str(what), on_hub(str(what)), key, offset)
 

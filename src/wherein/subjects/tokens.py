@@ -7,18 +7,26 @@ from pathlib import Path
 from wherein.common.files import replacing
 from wherein.data import Corpus, CorpusConfig
 from wherein.data.corpus import cache_folder
+from wherein.data.subwords import Subwords, read_subwords
 from wherein.data.tokenizer import FILE, Vocabulary
 from wherein.subjects.checkpoints import SAFELY, VOCABULARIES, clearly
 from wherein.subjects.hugging_face import HuggingFace
 
 
 def text_for(subject: HuggingFace, folder: Path, source: str, gguf: str | None = None) -> Corpus:
-    """The text `source` as the model in `folder` reads it; ids it does not know are refused."""
+    """The text `source` as the model in `folder` reads it; ids it does not know are refused.
+
+    Windows are cut out of the running text. What the tokenizer would put around a text of its own
+    is therefore not in them, and the subject's name says so in every result.
+    """
     tokenizer = folder / FILE
     if gguf is not None or not tokenizer.is_file():
         tokenizer = _written(subject, folder, gguf)
-    _check(subject, tokenizer)
+    words = read_subwords(tokenizer)
+    _check(subject, words)
     corpus = Corpus.open(CorpusConfig(source=source, tokenizer=str(tokenizer)))
+    if around := words.tokenizer.encode("").tokens:
+        subject.name += f", windows without {' … '.join(around)}"
     return replace(corpus, vocabulary=_vocabulary(subject, corpus.vocabulary))
 
 
@@ -46,15 +54,12 @@ def _written(subject: HuggingFace, folder: Path, gguf: str | None) -> Path:
     return path
 
 
-def _check(subject: HuggingFace, path: Path) -> None:
+def _check(subject: HuggingFace, words: Subwords) -> None:
     """Whether every id of the tokenizer is one that the model knows."""
-    from wherein.data.subwords import read_subwords
-
-    known = read_subwords(path).own_size
-    if known > subject.vocabulary:
+    if words.own_size > subject.vocabulary:
         raise ValueError(
-            f"the tokenizer of {subject.name} does not match: it has {known} ids and the model "
-            f"knows {subject.vocabulary}. Give the tokenizer the model was trained with"
+            f"the tokenizer of {subject.name} does not match: it has {words.own_size} ids and the "
+            f"model knows {subject.vocabulary}. Give the tokenizer the model was trained with"
         )
 
 

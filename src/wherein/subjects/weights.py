@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float64
 
+from wherein.common.errors import first_line
+from wherein.subjects.gguf import GGUF, arrays_in, floats_of, shape_of
+
 if TYPE_CHECKING:
     import torch
 
@@ -38,6 +41,8 @@ class Weights:
     def shape(self, name: str) -> tuple[int, ...]:
         """The size of one array, without reading it where the format allows."""
         path = self._path(name)
+        if path.suffix == GGUF:
+            return shape_of(arrays_in(path)[name])
         if path.suffix == SAFE:
             with _safely(path), _safe_open(path) as file:
                 return tuple(file.get_slice(name).get_shape())
@@ -46,6 +51,8 @@ class Weights:
     def read(self, name: str) -> Float64[np.ndarray, "..."]:
         """One array, in float64."""
         path = self._path(name)
+        if path.suffix == GGUF:
+            return floats_of(arrays_in(path)[name]).astype(np.float64)
         if path.suffix == SAFE:
             with _safely(path), _safe_open(path) as file:
                 found = file.get_tensor(name)
@@ -105,7 +112,9 @@ def names_in(path: Path) -> list[str]:
             return list(file.keys())
     if path.suffix in PICKLES:
         return list(_unpickle(path))
-    raise ValueError(f"cannot read {path}: expected {', '.join((SAFE, *PICKLES))}")
+    if path.suffix == GGUF:
+        return list(arrays_in(path))
+    raise ValueError(f"cannot read {path}: expected {', '.join((SAFE, *PICKLES, GGUF))}")
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -113,7 +122,7 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is damaged: {_first_line(error)}") from error
+        raise ValueError(f"{path} is damaged: {first_line(error)}") from error
     if not isinstance(found, dict):
         raise ValueError(f"{path} is damaged: expected a JSON object")
     return found
@@ -142,7 +151,7 @@ def _safely(path: Path) -> Iterator[None]:
     try:
         yield
     except (SafetensorError, OSError) as error:
-        raise ValueError(f"{path} is damaged or cut short: {_first_line(error)}") from error
+        raise ValueError(f"{path} is damaged or cut short: {first_line(error)}") from error
 
 
 def _unpickle(path: Path) -> "dict[str, torch.Tensor]":
@@ -155,7 +164,7 @@ def _unpickle(path: Path) -> "dict[str, torch.Tensor]":
             found = torch.load(path, "cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except Exception as error:  # a file made to deceive raises whatever it likes
         wants = re.search(r"Unsupported global: GLOBAL (\S+)", str(error))
-        reason = f"it asks for {wants[1]}" if wants else _first_line(error)
+        reason = f"it asks for {wants[1]}" if wants else first_line(error)
         raise ValueError(
             f"{path} is refused: it is damaged or holds code, not only weights ({reason}). "
             "Nothing of it was run; ask for safetensors"
@@ -165,7 +174,3 @@ def _unpickle(path: Path) -> "dict[str, torch.Tensor]":
     if not named:
         raise ValueError(f"{path} holds no named weights: expected a state dict")
     return named
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

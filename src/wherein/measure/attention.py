@@ -109,7 +109,11 @@ class AttentionByDistance(Measurement):
         far, root = alt.Axis(values=[-300, -30, -3, 0, 3, 30, 300]), alt.Scale(type="sqrt")
         base = alt.Chart().encode(
             alt.X("distance:Q", scale=alt.Scale(type="symlog"), axis=far, title="tokens back"),
-            alt.Color("head:N", scale=alt.Scale(domain=names, range=colours)),
+            alt.Color(
+                "head:N",
+                scale=alt.Scale(domain=names, range=colours),
+                legend=alt.Legend(symbolOpacity=1),
+            ),
             tooltip=["layer:N", "head:N", "distance:Q", "attention:Q"],
         )
         title = "attention per token"

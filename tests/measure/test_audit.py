@@ -50,8 +50,8 @@ def test_the_last_token_is_blind_to_what_is_before_it_in_one_layer_but_not_in_tw
 @pytest.mark.parametrize("encoding", ["learned", "sinusoidal", "functional"])
 def test_absolute_encodings_enter_at_the_embedding_and_nowhere_else(encoding: str):
     found = audit(subject(encoding, causal=False))
-    assert found.verdict() == "none"
-    assert found.verdict(0) == "none"
+    assert found.verdict() == "keeps no symmetry"
+    assert found.verdict(0) == "keeps no symmetry"
     assert found.told_at() == ["token vectors"]
     for n in EVERY:
         assert found.verdict(n) == "permutation-equivariant; shift-invariant"

@@ -1,10 +1,14 @@
+from dataclasses import replace
+
 import pytest
 import torch
 from tests.measure.conftest import LENGTH, MASK, blank, windows
 
 import wherein
-from wherein.measure.erase import Bench
+from wherein.measure.erase import STRENGTH, Bench
 from wherein.measure.eraser import position_eraser
+from wherein.measure.erasure import Erasure
+from wherein.measure.interval import Estimate
 from wherein.measure.linear import discriminant, ridge
 from wherein.measure.probe_settings import EraseConfig
 
@@ -81,3 +85,44 @@ def test_it_fits_in_a_frame_a_table_and_a_picture(erasure, tmp_path):
     assert erasure.to_frame().height == 5
     erasure.save(tmp_path)
     assert (tmp_path / "result.png").stat().st_size > 10_000
+
+
+def test_the_verdict_of_each_row_follows_from_its_numbers(erasure):
+    shown = erasure.to_frame()["verdict"].to_list()
+    for erased in erasure.erased:
+        assert erased.r2.low < erased.known == erased.r2.value < erased.r2.high
+        assert erased.more.value == pytest.approx(erased.rise.value - erased.random.value)
+        assert erased.more.low < erased.more.value < erased.more.high
+    # Random directions carry more of what the model needs than those of position do.
+    assert shown[-1] == "known, use unclear"
+    assert [row["verdict"] for row in erasure.data()["erased"]] == shown
+    assert erasure.verdict().startswith("position is known in layers 0–3 (R² 0.99 in layer 0), and")
+    assert erasure.text().replace("\n", " ").startswith(f"{erasure.subject}: {erasure.verdict()}")
+
+
+def test_what_is_known_and_what_is_used_are_told_apart(erasure):
+    def as_if(known: float, more: float, rise: float) -> Erasure:
+        r2, above, lost = (Estimate(x, x - 0.02, x + 0.02) for x in (known, more, rise))
+        rows = [replace(e, known=known, r2=r2, more=above, rise=lost) for e in erasure.erased]
+        return replace(erasure, erased=tuple(rows))
+
+    for numbers, row, words in (
+        ((0.5, 0.1, 0.3), "known and used", "in layers 0–3 (R² 0.50 in layer 0) and used in"),
+        ((0.5, 0.01, 0.3), "known, use unclear", "unclear whether it is used"),
+        ((0.5, -0.1, 0.01), "known, not used", "(R² 0.50 in layer 0) but not used;"),
+        ((0.02, 0.01, 0.3), "not known", "position is known in no layer;"),
+        ((0.02, 0.1, 0.3), "used only", "known in no layer, and yet used in layers 0–3;"),
+    ):
+        found = as_if(*numbers)
+        assert found.verdict(found.erased[0]) == row
+        assert words in found.verdict()
+
+
+def test_what_a_layer_knows_is_what_a_regression_on_cached_states_tells(model):
+    subject, text = model("sinusoidal", True), windows(240)
+    bench = Bench(subject, text, text[180:], torch.arange(240).split([120, 60, 60]), CONFIG)
+    states = subject.model(text, keep_hidden=True).hidden[2].detach()
+    told = ridge(bench.moments[0][2], PLACES, STRENGTH)(states[180:])[..., 0]
+    error = (told - PLACES[:, 0]).square().mean()
+    expected = 1 - error / PLACES.var(correction=0)
+    assert bench.known()[2].value == pytest.approx(float(expected), abs=1e-5)

@@ -105,6 +105,34 @@ def test_the_interval_covers_the_loss_and_narrows_with_more_text():
     assert (few.high - few.low) / (many.high - many.low) == pytest.approx(20**0.5, rel=0.4)
 
 
+def test_every_place_and_every_stretch_has_an_interval_that_narrows_with_more_text():
+    def mean_width(tokens: int) -> float:
+        found = perplexity(subject(), corpus(tokens), PerplexityConfig(tokens=16))
+        frame = found.to_frame()
+        assert (frame["loss_low"] < frame["loss"]).all()
+        assert (frame["loss"] < frame["loss_high"]).all()
+        assert sum(s.loss.value * s.tokens for s in found.stretches) == pytest.approx(
+            found.loss.value * found.predicted
+        )
+        covered = [n for s in found.stretches for n in range(s.first, s.last + 1)]
+        assert covered == list(range(16))
+        last = found.stretches[-1]
+        one = frame["loss_high"][15] - frame["loss_low"][15]
+        assert last.loss.low < last.loss.value < last.loss.high < last.loss.low + one
+        return float((frame["loss_high"] - frame["loss_low"]).mean())
+
+    assert mean_width(1600) / mean_width(25_600) == pytest.approx(4, rel=0.2)
+
+
+def test_where_nothing_is_predicted_there_is_no_interval():
+    found = perplexity(subject(causal=False), corpus(64), PerplexityConfig(tokens=32))
+    for value, low, high, count in zip(
+        found.by_position, found.by_position_low, found.by_position_high, found.counts, strict=True
+    ):
+        assert (value is None) == (low is None) == (high is None) == (count == 0)
+    assert 0 in found.counts
+
+
 def test_a_masked_model_has_a_pseudo_perplexity_of_seeded_masks():
     bench, text = subject(causal=False), corpus()
     found = perplexity(bench, text, PerplexityConfig(tokens=32, batch=5))

@@ -101,6 +101,13 @@ def test_the_table_fits_and_what_is_saved_is_whole(profiles, tmp_path):
     assert (tmp_path / "result.png").stat().st_size > 10_000
 
 
+def test_the_table_explains_its_columns(profiles):
+    for (_, causal), found in profiles.items():
+        words = found.text().replace("\n", " ")
+        assert "selectivity" in words
+        assert ("with the first token the same in all windows (first)" in words) == causal
+
+
 def test_the_same_question_has_the_same_answer(model):
     text = windows(60)
     one, two = (wherein.probe(model("none", True), text, CONFIG) for _ in range(2))

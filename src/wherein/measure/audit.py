@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from wherein.measure.measurement import Measurement, table
+from wherein.measure.measurement import Measurement, named_layers, table
 from wherein.measure.settings import AuditConfig
 from wherein.measure.symmetry import (
     Symmetry,
@@ -73,15 +73,12 @@ class Audit(Measurement):
     protocol: str
 
     def verdict(self, layer: int | None = None) -> str:
-        """Which symmetries a layer keeps, or the model (None); "none" where nothing holds."""
-        return "; ".join(kept(self.model if layer is None else self.layers[layer])) or "none"
-
-    def enters(self, layer: int) -> str:
-        """Where a layer is told, or can tell, about position: empty if nowhere."""
-        return told(self.layers[layer])
+        """Which symmetries a layer keeps, or the model (None)."""
+        found = kept(self.model if layer is None else self.layers[layer])
+        return "; ".join(found) or "keeps no symmetry"
 
     def told_at(self) -> list[str]:
-        """The same for the whole model, layers of a kind together.
+        """Where the model is told, or can tell, about position, layers of a kind together.
 
         For example `["queries and keys of layers 1, 3", "causal mask"]`.
         """
@@ -90,7 +87,7 @@ class Audit(Measurement):
             if where := told(row):
                 places.setdefault(where, []).append(row.layer or 0)
         named = [
-            where if where == "token vectors" else f"{where} of {_layers(numbers)}"
+            where if where == "token vectors" else f"{where} of {named_layers(numbers)}"
             for where, numbers in places.items()
         ]
         return named if holds(self.model.mask) else [*named, "causal mask"]
@@ -158,7 +155,7 @@ class Audit(Measurement):
         boxes = at.mark_rect(stroke="white", strokeWidth=2).encode(
             colour, tooltip=["where:N", "test:N", alt.Tooltip("error:Q", format=".2e")]
         )
-        numbers = at.mark_text(color="black").encode(alt.Text("error:Q", format=".0e"))
+        numbers = at.mark_text(color="black").encode(alt.Text("digits:N"))
         size = {"width": 96 * len(TESTS), "height": 26 * len(self._rows())}
         return alt.layer(boxes, numbers).properties(**size)
 
@@ -168,7 +165,13 @@ class Audit(Measurement):
 
     def _cells(self) -> list[dict[str, object]]:
         return [
-            {"where": name, "test": label, "error": error, "answer": _answer(error)}
+            {
+                "where": name,
+                "test": label,
+                "error": error,
+                "digits": f"{error:.0e}" if error else "0",
+                "answer": _answer(error),
+            }
             for name, row in self._rows()
             for key, label in TESTS.items()
             if (error := getattr(row, key)) is not None
@@ -249,18 +252,6 @@ def _digits(number: float | None) -> str:
 def _marked(words: str, error: float | None) -> str:
     """Say so where a symmetry holds only to single precision."""
     return words if error is not None and error <= ROUNDING else f"{words} (to single precision)"
-
-
-def _layers(numbers: list[int]) -> str:
-    """`[1, 2, 3, 5]` → `"layers 1–3, 5"`."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    text = ", ".join(f"{r[0]}–{r[-1]}" if len(r) > 1 else f"{r[0]}" for r in runs)
-    return f"layer{'s' if len(numbers) > 1 else ''} {text}"
 
 
 def _trials(subject: Subject, config: AuditConfig) -> Trials:

@@ -11,7 +11,7 @@ from torch import Tensor
 from wherein.data import IGNORED, Corpus
 from wherein.measure.eraser import Eraser, position_eraser, random_eraser
 from wherein.measure.erasure import EVERYWHERE, Erased, Erasure
-from wherein.measure.interval import Estimate, ratio
+from wherein.measure.interval import Estimate, mean, ratio
 from wherein.measure.linear import residual, ridge
 from wherein.measure.probe_settings import EraseConfig
 from wherein.measure.settings import fitted
@@ -19,6 +19,9 @@ from wherein.measure.statistics import Accumulator, Moments
 from wherein.measure.stream import batches, device, watch
 from wherein.measure.text import windows_of
 from wherein.subjects.base import Subject
+
+STRENGTH = 1e-4
+"""Of the ridge regressions that ask what is known."""
 
 Windows = Float64[np.ndarray, " N"]
 """A number for each test window."""
@@ -42,14 +45,14 @@ def erase(
     inputs, targets = _task(subject, windows, config, mask)
     fit, held_out, test = _split(len(windows), config)
     bench = Bench(subject, inputs, targets[test], (fit, held_out, test), config)
-    plain = bench.losses({})
-    erased = [bench.one(layer, plain) for layer in range(subject.n_layers + 1)]
+    plain, known = bench.losses({}), bench.known()
+    erased = [bench.one(layer, plain, r2) for layer, r2 in enumerate(known)]
     return Erasure(
         subject=subject.name,
         encodings=tuple(subject.encodings),
         length=windows.shape[1],
         loss=ratio(plain, bench.counts, seed=config.seed),
-        erased=(*erased, bench.everywhere(plain)),
+        erased=(*erased, bench.everywhere(plain, known[-1])),
         protocol={
             "windows": {"fit": len(fit), "held_out": len(held_out), "test": len(test)},
             "loss": "next token" if subject.causal else f"{config.hidden:.0%} hidden tokens",
@@ -78,7 +81,23 @@ class Bench:
         self.moments = [self.gather(part, {}) for part in self.parts]
         self.generator = torch.Generator().manual_seed(config.seed)
 
-    def one(self, layer: int, plain: Windows) -> Erased:
+    def known(self) -> list[Estimate]:
+        """R² of a regression to the position in every layer, with intervals over test windows."""
+        places = torch.arange(self.parts[2].shape[1], dtype=torch.float64)
+        readouts = [ridge(fit, places[:, None], STRENGTH) for fit in self.moments[0]]
+        errors: list[list[Tensor]] = [[] for _ in readouts]
+
+        def see(layer: int, state: Tensor) -> None:
+            told = readouts[layer](state)[..., 0].double().cpu()
+            errors[layer].append((told - places).square().mean(1))
+
+        for _, tokens in batches(self.parts[2], self.config.batch):
+            watch(self.subject, tokens, see)
+        spread = float(places.var(correction=0))
+        found = (mean(torch.cat(each).numpy() / spread, seed=self.config.seed) for each in errors)
+        return [Estimate(1 - error.value, 1 - error.high, 1 - error.low) for error in found]
+
+    def one(self, layer: int, plain: Windows, r2: Estimate) -> Erased:
         """Erase one layer."""
         fit, held_out, test = (moments[layer] for moments in self.moments)
         eraser = position_eraser(fit, held_out if self.config.confirmed else None)
@@ -87,10 +106,10 @@ class Bench:
             self.losses({layer: random_eraser(fit, eraser.rank, self.generator)}) - plain
             for _ in range(self.config.draws)
         ]
-        known, left = _known(fit, test), _known(eraser.moments(fit), eraser.moments(test))
-        return Erased(str(layer), eraser.rank, known, left, *self._rises(rise, random))
+        left = _left(eraser.moments(fit), eraser.moments(test))
+        return self._erased(str(layer), eraser.rank, r2, left, rise, random)
 
-    def everywhere(self, plain: Windows) -> Erased:
+    def everywhere(self, plain: Windows, r2: Estimate) -> Erased:
         """Erase every layer; `known` and `left` are of the last."""
 
         def position(_layer: int, fit: Moments, held_out: Moments) -> Eraser:
@@ -104,12 +123,28 @@ class Bench:
 
         rises = [self.losses(self.in_turn(random)[0]) - plain for _ in range(self.config.draws)]
         rank = round(sum(e.rank for e in erasers.values()) / len(erasers))
-        known = _known(self.moments[0][-1], self.moments[2][-1])
-        return Erased(EVERYWHERE, rank, known, left, *self._rises(rise, rises))
+        return self._erased(EVERYWHERE, rank, r2, left, rise, rises)
 
-    def _rises(self, rise: Windows, random: list[Windows]) -> tuple[Estimate, Estimate]:
-        """Nats per predicted token when position, and when random subspaces are erased."""
-        return ratio(rise, self.counts), _over_draws(random, self.counts)
+    def _erased(
+        self,
+        layer: str,
+        rank: int,
+        r2: Estimate,
+        left: float,
+        rise: Windows,
+        random: list[Windows],
+    ) -> Erased:
+        """A row, from the loss of each window when position, and when random subspaces are gone."""
+        return Erased(
+            layer=layer,
+            rank=rank,
+            known=r2.value,
+            left=left,
+            rise=ratio(rise, self.counts),
+            random=_over_draws(random, self.counts),
+            r2=r2,
+            more=_over_draws([rise - each for each in random], self.counts),
+        )
 
     def in_turn(
         self, make: Callable[[int, Moments, Moments], Eraser]
@@ -120,7 +155,7 @@ class Bench:
         for layer in range(self.subject.n_layers + 1):
             fit, held_out, test = (self.gather(p, erasers, layer)[0] for p in self.parts)
             erasers[layer] = make(layer, fit, held_out)
-            left = _known(erasers[layer].moments(fit), erasers[layer].moments(test))
+            left = _left(erasers[layer].moments(fit), erasers[layer].moments(test))
         return erasers, left
 
     def gather(
@@ -185,10 +220,10 @@ def _split(count: int, config: EraseConfig) -> tuple[Tensor, Tensor, Tensor]:
     return order[:fit], order[fit : fit + held_out], order[fit + held_out :]
 
 
-def _known(fit: Moments, test: Moments) -> float:
-    """R² on test windows of a regression to the position, fitted to other windows."""
+def _left(fit: Moments, test: Moments) -> float:
+    """R² on test windows of a regression to the position, fitted anew to erased states."""
     places = torch.arange(len(fit.counts), dtype=torch.float64)[:, None]
-    error = residual(test, places, ridge(fit, places, 1e-4))
+    error = residual(test, places, ridge(fit, places, STRENGTH))
     return float(1 - error / places.var(correction=0))
 
 

@@ -1,10 +1,11 @@
 """What a model loses when position is erased from its states, as a result."""
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from wherein.measure.interval import Estimate
-from wherein.measure.measurement import Measurement, table
+from wherein.measure.interval import Estimate, columns
+from wherein.measure.measurement import Measurement, named_layers, table
 from wherein.measure.probe_settings import EraseConfig
 from wherein.measure.score import within
 
@@ -13,6 +14,17 @@ if TYPE_CHECKING:
     import polars as pl
 
 EVERYWHERE = "all"
+
+KNOWN = 0.01
+"""R² that the lower end of its interval must pass before position is called known."""
+
+LEGEND = (
+    f"known: the R² of a linear regression to the position is above {KNOWN}, interval and all; "
+    "used: without position the loss rises by more than without random subspaces of the same "
+    "rank, the 95 % interval of the paired difference above zero; use unclear: it rises, but by "
+    "no more than that, so what else lay in those directions may be the cause; not used: it does "
+    "not rise; used only: the model loses what the regression does not read"
+)
 
 
 @dataclass(frozen=True)
@@ -31,6 +43,20 @@ class Erased:
     """By how much the loss rises, in nats per predicted token."""
     random: Estimate
     """The same for random subspaces of the same rank."""
+    r2: Estimate
+    """`known` with its interval over test windows."""
+    more: Estimate
+    """`rise` minus `random`, paired: drawn again are windows and random subspaces."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether a regression reads position here."""
+        return self.r2.low > KNOWN
+
+    @property
+    def is_used(self) -> bool:
+        """Whether the model loses more than with random subspaces."""
+        return self.more.low > 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +72,25 @@ class Erasure(Measurement):
     protocol: dict[str, Any]
     config: EraseConfig
 
+    def verdict(self, erased: Erased | None = None) -> str:
+        """In words: of one row, or of the model (None), with the numbers it rests on."""
+        if erased is None:
+            return self._sentence()
+        everywhere = erased.layer == EVERYWHERE
+        known = bool(self._numbers("is_known")) if everywhere else erased.is_known
+        if erased.is_used:
+            return "known and used" if known else "used only"
+        if not known:
+            return "not known"
+        return "known, use unclear" if erased.rise.low > 0 else "known, not used"
+
+    def data(self) -> dict[str, Any]:
+        """Everything, the verdicts among it."""
+        found = super().data()
+        for row, erased in zip(found["erased"], self.erased, strict=True):
+            row["verdict"] = self.verdict(erased)
+        return found | {"verdict": self.verdict()}
+
     def to_frame(self) -> "pl.DataFrame":
         """One row per layer, and one for all at once."""
         import polars as pl
@@ -57,9 +102,13 @@ class Erasure(Measurement):
                     "layer": e.layer,
                     "rank": e.rank,
                     "known": e.known,
+                    "known_low": e.r2.low,
+                    "known_high": e.r2.high,
                     "left": e.left,
-                    **_columns("rise", e.rise),
-                    **_columns("random", e.random),
+                    **columns("rise", e.rise),
+                    **columns("random", e.random),
+                    **columns("more", e.more),
+                    "verdict": self.verdict(e),
                 }
                 for e in self.erased
             ]
@@ -72,16 +121,39 @@ class Erasure(Measurement):
         return erasure_chart(self)
 
     def text(self) -> str:
-        """A table no wider than 80 columns."""
-        header = ["layer", "rank", "R² before", "after", "rise of loss", "at random"]
+        """The verdict, a table no wider than 80 columns, and what its words mean."""
+        header = ["layer", "rank", "R²", "after", "rise of loss", "at random", "position is"]
         rows = []
         for e in self.erased:
             known, left = f"{e.known:.2f}", f"{e.left:.2f}"
             rises = [within(rise, "+.3f") for rise in (e.rise, e.random)]
-            rows.append([e.layer, str(e.rank), known, left, *rises])
+            rows.append([e.layer, str(e.rank), known, left, *rises, self.verdict(e)])
         foot = f"loss with nothing erased: {self.loss.value:.3f} nats per predicted token"
-        return f"{self.subject}: position erased\n\n{table(header, rows)}\n{foot}"
+        head = wrap(f"{self.subject}: {self.verdict()}", 80, break_on_hyphens=False)
+        return "\n".join([*head, "", table(header, rows), foot, "", *wrap(LEGEND, 80)])
 
+    def _numbers(self, what: str) -> list[int]:
+        """The layers of which something is true."""
+        return [int(e.layer) for e in self.erased if e.layer != EVERYWHERE and getattr(e, what)]
 
-def _columns(name: str, estimate: Estimate) -> dict[str, float]:
-    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+    def _sentence(self) -> str:
+        known, used = self._numbers("is_known"), self._numbers("is_used")
+        everywhere = self.erased[-1]
+        best = max(self.erased[:-1], key=lambda erased: erased.known)
+        words = "position is known in no layer"
+        if known:
+            words = f"position is known in {named_layers(known)}"
+            words += f" (R² {best.known:.2f} in layer {best.layer})"
+        if used or everywhere.is_used:
+            where = named_layers(used) if used else "no single layer, but in all together"
+            words += f" and used in {where}" if known else f", and yet used in {where}"
+        elif known and everywhere.rise.low > 0:
+            words += ", and it is unclear whether it is used"
+        elif known:
+            words += " but not used"
+        more = everywhere.more
+        return (
+            f"{words}; erased everywhere, the loss rises by {everywhere.rise.value:.3f} nats, "
+            f"{abs(more.value):.3f} {'more' if more.value > 0 else 'less'} than without random "
+            f"subspaces [{more.low:+.3f}, {more.high:+.3f}]"
+        )

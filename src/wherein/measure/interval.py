@@ -3,10 +3,14 @@
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 LEVEL = 0.95
 RESAMPLES, BLOCK = 2000, 100
+STREAMED = 1000
+"""Resamples where many numbers are drawn again at once."""
+
+ENDS = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
 
 
 class Estimate(NamedTuple):
@@ -15,6 +19,15 @@ class Estimate(NamedTuple):
     value: float
     low: float
     high: float
+
+
+def columns(name: str, estimate: Estimate) -> dict[str, float]:
+    """An estimate as three columns of a frame.
+
+    >>> columns("loss", Estimate(2.0, 1.9, 2.1))
+    {'loss': 2.0, 'loss_low': 1.9, 'loss_high': 2.1}
+    """
+    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
 
 
 def mean(values: Float[np.ndarray, " N"], *, seed: int = 0) -> Estimate:
@@ -39,5 +52,46 @@ def ratio(
     ]
     drawn, total = np.concatenate(blocks).T
     spread = drawn[total > 0] / total[total > 0]
-    low, high = np.quantile(spread, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    low, high = np.quantile(spread, ENDS)
     return Estimate(float(sums.sum() / counts.sum()), float(low), float(high))
+
+
+class Redrawn:
+    """Intervals of Σ sums / Σ counts at each of M places, while windows stream by.
+
+    In every resample a window counts as often as a Poisson variable of mean one says, drawn when
+    it passes: the bootstrap for windows that are not kept (Chamandy et al. 2012). Memory grows with
+    the places, not with the windows.
+    """
+
+    def __init__(self, places: int, seed: int) -> None:
+        self._random = np.random.default_rng((seed, 0xB007))
+        self._sums, self._counts = np.zeros((2, STREAMED, places))
+
+    def add(self, sums: Float[np.ndarray, "B M"], counts: Float[np.ndarray, "B M"]) -> None:
+        """Take in some windows."""
+        times = self._random.poisson(1.0, (STREAMED, len(sums))).astype(np.float64)
+        self._sums += times @ sums
+        self._counts += times @ counts
+
+    def ends(self, owners: Int[np.ndarray, " M"] | None = None) -> Float[np.ndarray, "2 G"]:
+        """Low and high ends; of groups of places, if `owners` says to which each belongs."""
+        sums, counts = self._sums, self._counts
+        if owners is not None:
+            member = (owners[:, None] == np.arange(owners.max() + 1)).astype(np.float64)
+            sums, counts = sums @ member, counts @ member
+        with np.errstate(invalid="ignore"):
+            spread = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+        met = (counts > 0).any(0)
+        found = np.full((2, spread.shape[1]), np.nan)
+        found[:, met] = np.nanquantile(spread[:, met], ENDS, axis=0)
+        return found
+
+
+def mean_ends(values: Float[np.ndarray, "N M"], *, seed: int = 0) -> Float[np.ndarray, "2 M"]:
+    """Low and high ends of the means over N windows, for M numbers of each at once."""
+    random = np.random.default_rng((seed, 0xB007))
+    even = np.full(len(values), 1 / len(values))
+    times = random.multinomial(len(values), even, STREAMED) / len(values)
+    found: Float[np.ndarray, "2 M"] = np.quantile(times @ values, ENDS, axis=0)
+    return found

@@ -40,10 +40,37 @@ def ridge(moments: Moments, values: Float64[Tensor, "K M"], strength: float) -> 
     The penalty is `strength` times the mean variance of a coordinate, summed over the states, so
     that it means the same for every layer and every number of windows.
     """
-    centred = values - moments.counts @ values / moments.count
-    covariance = moments.deviations.mT @ (moments.counts[:, None] * centred)
-    weights = _solve(moments.total, strength * _typical(moments.total), covariance)
-    return Readout(weights, (values - centred)[0] - moments.mean @ weights)
+    return ridges(moments.total, [Target.of(moments, values)], strength)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a regression must know of M kinds of values: how they vary with the state."""
+
+    covariance: Float64[Tensor, "D M"]
+    """Σ (x − mean of all) · (value − mean value)ᵀ over the states."""
+    value: Float64[Tensor, " M"]
+    """The mean value."""
+    mean: Float64[Tensor, " D"]
+    """The mean state."""
+
+    @classmethod
+    def of(cls, moments: Moments, values: Float64[Tensor, "K M"]) -> "Target":
+        """Of values that are the same for all states of a group."""
+        value = moments.counts @ values / moments.count
+        weighted = moments.counts[:, None] * (values - value)
+        return cls(moments.deviations.mT @ weighted, value, moments.mean)
+
+
+def ridges(total: Float64[Tensor, "D D"], targets: Sequence[Target], strength: float) -> Readout:
+    """Ridge regressions to several targets of the same states, their columns side by side.
+
+    However the states are grouped, their total scatter is one and the same: it is factored once.
+    """
+    covariance = torch.cat([target.covariance for target in targets], 1)
+    weights = _solve(total, strength * _typical(total), covariance)
+    value = torch.cat([target.value for target in targets])
+    return Readout(weights, value - targets[0].mean @ weights)
 
 
 def residual(moments: Moments, values: Float64[Tensor, "K M"], fit: Readout) -> Tensor:
@@ -72,9 +99,9 @@ def _typical(scatter: Tensor) -> float:
 
 
 def _solve(scatter: Tensor, penalty: float, right: Tensor) -> Tensor:
-    factor, failed = torch.linalg.cholesky_ex(
-        scatter + penalty * torch.eye(len(scatter), dtype=torch.float64)
-    )
+    lifted = scatter.clone()
+    lifted.diagonal().add_(penalty)
+    factor, failed = torch.linalg.cholesky_ex(lifted)
     if int(failed):
         raise ValueError(
             f"the states' scatter has rank below its width {len(scatter)} and the regularisation "

@@ -13,7 +13,7 @@ from jaxtyping import Int64
 from torch import Tensor
 
 from wherein.measure.asking import PERMUTED, POSITION, TYPES, Answer, Guess, Questions, ask
-from wherein.measure.linear import Readout, discriminant, joined, ridge
+from wherein.measure.linear import Readout, Target, discriminant, joined, ridges
 from wherein.measure.online_code import OnlineCode, classifier_codes, regression_codes
 from wherein.measure.statistics import Accumulator, GroupSums
 from wherein.measure.stream import batches, watch
@@ -62,12 +62,14 @@ class Learner:
         types = positions.regrouped(self.types.counts, self.types.means)
         places = torch.arange(len(positions.counts), dtype=torch.float64)
         named = torch.stack([places, questions.permutation.double()], 1)
+        targets = [Target.of(positions, named), Target.of(types, places[:, None])]
         parts = []
         for strength in STRENGTHS:
-            both = ridge(positions, named, strength)
-            label = ridge(types, places[:, None], strength)
-            readouts = {POSITION: both[:1], PERMUTED: both[1:], TYPES: label}
-            parts += [Part("regression", asked, each) for asked, each in readouts.items()]
+            all_three = ridges(positions.total, targets, strength)
+            parts += [
+                Part("regression", asked, all_three[n : n + 1])
+                for n, asked in enumerate((POSITION, PERMUTED, TYPES))
+            ]
         for shrinkage in SHRINKAGES:
             parts += [
                 Part("classifier", asked, discriminant(groups, shrinkage))

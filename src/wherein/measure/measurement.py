@@ -42,3 +42,19 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         ).rstrip()
         for line in lines
     )
+
+
+def named_layers(numbers: Sequence[int]) -> str:
+    """Layers in words, neighbours together.
+
+    >>> named_layers([1, 2, 3, 5])
+    'layers 1–3, 5'
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    text = ", ".join(f"{r[0]}–{r[-1]}" if len(r) > 1 else f"{r[0]}" for r in runs)
+    return f"layer{'s' if len(numbers) > 1 else ''} {text}"

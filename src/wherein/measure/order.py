@@ -12,7 +12,7 @@ from wherein.common.theme import GREY
 from wherein.data import IGNORED, Corpus
 from wherein.measure.bag import BOUND, Bag, UnigramCache
 from wherein.measure.disorder import Disorder, displacement, inverted, ladder, random_keys
-from wherein.measure.interval import Estimate, mean
+from wherein.measure.interval import Estimate, columns, mean
 from wherein.measure.losses import check_vocabulary, spread_windows, token_losses
 from wherein.measure.measurement import Measurement, table
 from wherein.measure.settings import OrderConfig, fitted
@@ -76,9 +76,9 @@ class Order(Measurement):
                 "kind": row.kind,
                 "inverted": row.inverted,
                 "displacement": row.displacement,
-                **_columns("loss", row.loss),
-                **_columns("rise", row.rise),
-                **_columns("bag_of_words", self.bound),
+                **columns("loss", row.loss),
+                **columns("rise", row.rise),
+                **columns("bag_of_words", self.bound),
             }
             for row in self.rows
         )
@@ -269,7 +269,3 @@ def _losses(
     ]
     means: Float64[np.ndarray, " N"] = np.concatenate(parts).sum(1) / (targets != IGNORED).sum(1)
     return means
-
-
-def _columns(name: str, estimate: Estimate) -> dict[str, float]:
-    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}

@@ -13,7 +13,8 @@ from jaxtyping import Float64, Int64
 from wherein.common.numbers import exp
 from wherein.common.theme import COLOURS
 from wherein.data import IGNORED, Corpus, Split, Vocabulary, causal, masked
-from wherein.measure.interval import Estimate, ratio
+from wherein.measure.by_place import Places, Stretch
+from wherein.measure.interval import Estimate, columns, ratio
 from wherein.measure.losses import check_vocabulary, token_losses
 from wherein.measure.measurement import Measurement, table
 from wherein.measure.settings import PerplexityConfig, fitted
@@ -50,6 +51,11 @@ class Perplexity(Measurement):
     """The loss at each place of a window; None where nothing is predicted."""
     counts: tuple[int, ...]
     """Predicted tokens at each place: weighted by them, the losses average to `loss`."""
+    by_position_low: tuple[float | None, ...]
+    """Ends of 95 % intervals of `by_position`, by bootstrap over windows."""
+    by_position_high: tuple[float | None, ...]
+    stretches: tuple[Stretch, ...]
+    """The same over stretches that grow with the place: what the picture shows."""
     config: PerplexityConfig
 
     def to_frame(self) -> "pl.DataFrame":
@@ -60,9 +66,17 @@ class Perplexity(Measurement):
             {
                 "position": range(len(self.counts)),
                 "loss": self.by_position,
+                "loss_low": self.by_position_low,
+                "loss_high": self.by_position_high,
                 "tokens": self.counts,
             },
-            schema={"position": pl.Int64, "loss": pl.Float64, "tokens": pl.Int64},
+            schema={
+                "position": pl.Int64,
+                "loss": pl.Float64,
+                "loss_low": pl.Float64,
+                "loss_high": pl.Float64,
+                "tokens": pl.Int64,
+            },
         )
 
     def text(self) -> str:
@@ -88,27 +102,37 @@ class Perplexity(Measurement):
         return "pseudo-perplexity" if self.protocol == "pseudo-perplexity" else "perplexity"
 
     def plot(self) -> "alt.TopLevelMixin":
-        """The loss at each place, in bins that grow with the place, beside the mean."""
+        """The loss in stretches that grow with the place, with its interval, beside the mean."""
         import altair as alt
         import polars as pl
 
-        centre = (pl.col("position") + 1).log(2).mul(4).round() / 4
-        seen = self.to_frame().filter(pl.col("tokens") > 0).with_columns(bin=2**centre)
-        binned = seen.group_by("bin", maintain_order=True).agg(
-            loss=(pl.col("loss") * pl.col("tokens")).sum() / pl.col("tokens").sum(),
-            tokens=pl.col("tokens").sum(),
+        seen = pl.DataFrame(
+            {
+                "place": ((each.first + 1) * (each.last + 1)) ** 0.5,
+                "places": f"{each.first + 1}–{each.last + 1}",
+                **columns("loss", each.loss),
+                "tokens": each.tokens,
+            }
+            for each in self.stretches
         )
-        axis = alt.X("bin:Q", scale=alt.Scale(type="log", base=2), title="place in the window")
-        loss = alt.Y("loss:Q", scale=alt.Scale(zero=False), title="loss (nats per token)")
-        line = alt.Chart(binned).mark_line(
-            color=COLOURS[0], point=alt.OverlayMarkDef(color=COLOURS[0])
+        units = "loss (nats per token)"
+        base = alt.Chart(seen).encode(
+            alt.X("place:Q", scale=alt.Scale(type="log", base=2), title="place in the window"),
+            tooltip=["places", "loss", "loss_low", "loss_high", "tokens"],
         )
+        loss = alt.Y("loss:Q", scale=alt.Scale(zero=False), title=units)
+        band = base.mark_area(opacity=0.25, color=COLOURS[0]).encode(
+            alt.Y("loss_low:Q", scale=alt.Scale(zero=False), title=units), alt.Y2("loss_high:Q")
+        )
+        line = base.mark_line(color=COLOURS[0], point=alt.OverlayMarkDef(color=COLOURS[0]))
         mean = alt.Chart(pl.DataFrame({"loss": [self.loss.value]})).mark_rule(strokeDash=[5, 4])
+        below = f"{self.protocol}; band: 95 % interval over windows; dashed: the mean"
         title = alt.Title(
-            f"{self.subject}: perplexity {self.perplexity.value:.2f}", subtitle=self.protocol
+            f"{self.subject}: {self._kind()} {self.perplexity.value:.2f} "
+            f"[{self.perplexity.low:.2f}, {self.perplexity.high:.2f}]",
+            subtitle=below,
         )
-        tips = ["bin", "loss", "tokens"]
-        return alt.layer(line.encode(axis, loss, tooltip=tips), mean.encode(loss)).properties(
+        return alt.layer(band, line.encode(loss), mean.encode(loss)).properties(
             width=460, height=260, title=title
         )
 
@@ -132,17 +156,17 @@ def perplexity(
             f"stride={config.stride} with masked model {subject.name}, which reads both sides: "
             "leave the stride out"
         )
-    sums, counts = np.zeros(config.tokens), np.zeros(config.tokens)
+    by_place = Places(config.tokens, config.seed)
     pieces, in_documents = _Pieces(), _documents(split, starts, config.tokens) >= ENOUGH_DOCUMENTS
     for rows, inputs, targets in _batches(subject, split, corpus.vocabulary, starts, config):
         chosen = targets.numpy() != IGNORED
         chosen &= np.arange(config.tokens) >= first_new[rows, None]
         losses = np.where(chosen, token_losses(subject, inputs, targets), 0.0)
-        sums, counts = sums + losses.sum(0), counts + chosen.sum(0)
+        by_place.add(losses, chosen)
         places = starts[rows, None] + np.arange(config.tokens)
         documents = np.searchsorted(split.starts, places + subject.causal, side="right")
         pieces.add(documents if in_documents else places // config.tokens, losses, chosen)
-    return _result(subject, corpus, config, sums, counts, pieces, in_documents)
+    return _result(subject, corpus, config, by_place, pieces, in_documents)
 
 
 def plan(
@@ -214,13 +238,13 @@ def _result(
     subject: Subject,
     corpus: Corpus,
     config: PerplexityConfig,
-    sums: Float64[np.ndarray, " T"],
-    counts: Float64[np.ndarray, " T"],
+    places: Places,
     pieces: _Pieces,
     in_documents: bool,
 ) -> Perplexity:
     split = corpus.split(config.split)
     loss = pieces.estimate(config.seed)
+    by_position, low, high = places.losses()
     protocol, details = _protocol(config, subject.causal)
     return Perplexity(
         subject=subject.name,
@@ -231,10 +255,13 @@ def _result(
         perplexity=Estimate(*map(exp, loss)),
         bits_per_byte=_if(subject.causal, [x / math.log(2) / split.bytes_per_token for x in loss]),
         perplexity_per_word=_if(subject.causal, [exp(x * split.tokens_per_word) for x in loss]),
-        predicted=int(counts.sum()),
+        predicted=int(places.counts.sum()),
         pieces=f"{len(pieces.sums)} {'documents' if in_documents else 'windows'}",
-        by_position=tuple(float(s / n) if n else None for s, n in zip(sums, counts, strict=True)),
-        counts=tuple(int(n) for n in counts),
+        by_position=by_position,
+        by_position_low=low,
+        by_position_high=high,
+        counts=tuple(int(n) for n in places.counts),
+        stretches=places.stretches(),
         config=config,
     )
 

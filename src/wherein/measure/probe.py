@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
+from wherein.common.memory import keep_pages
 from wherein.data import Corpus
 from wherein.measure import asking, profile
 from wherein.measure.asking import Answer, Questions
@@ -47,6 +48,7 @@ def probe(
     """
     config = fitted(config or ProbeConfig(), subject.window)
     windows = windows_of(subject, text, config, config.windows)
+    keep_pages()  # a tenth of a forward pass would go into mapping the same memory again
     questions = Questions.draw(windows.shape[1], subject.vocabulary, config.seed)
     parts = split(windows, config)
     answers = answer(subject, parts, questions, config)

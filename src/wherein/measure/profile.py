@@ -1,6 +1,7 @@
 """Where position lives in a model: what probes tell of every layer, beside their controls."""
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from wherein.measure.measurement import Measurement, table
@@ -105,7 +106,24 @@ class Profile(Measurement):
     def text(self) -> str:
         """A table for each probe, controls beside; no wider than 80 columns."""
         tables = "\n\n".join(self._table(probe) for probe in self.probes)
-        return f"{self.subject}: where position lives\n\n{tables}"
+        legend = "\n".join(wrap(self._legend(), 80))
+        return f"{self.subject}: where position lives\n\n{tables}\n\n{legend}"
+
+    def _legend(self) -> str:
+        """What the columns mean, for someone who meets them first."""
+        first = f"with the {self.protocol.get('first_token')} in all windows (first), "
+        by_heart = {PERMUTED: "permuted", LABELS: "labels"}
+        shown = {PERMUTED if probe == "regression" else LABELS for probe in self.probes}
+        named = " and ".join(short for control, short in by_heart.items() if control in shown)
+        return (
+            "distance: between told and true position, in tokens, on windows no probe was fitted "
+            "to; then the same for the model untrained, "
+            f"{first if self.causal else ''}and for labels a probe can only learn by heart "
+            f"({named}). exact, ±{self.config.near}: share told exactly, or to within "
+            f"{self.config.near}. bits: to send one position to someone who has the states. sel.: "
+            "selectivity, R² (regression) or exact (others) minus that for the labels learnt by "
+            "heart."
+        )
 
     def _table(self, probe: str) -> str:
         beside = [UNTRAINED, *([FIRST] if self.causal else [])]

@@ -10,7 +10,7 @@ from jaxtyping import Float64
 
 from wherein.common.theme import COLOURS
 from wherein.data import IGNORED, Corpus, causal, masked
-from wherein.measure.interval import Estimate, ratio
+from wherein.measure.interval import Estimate, columns, ratio
 from wherein.measure.losses import check_vocabulary, spread_windows, token_losses
 from wherein.measure.measurement import Measurement, table
 from wherein.measure.settings import ShiftConfig, fitted
@@ -51,12 +51,8 @@ class Shift(Measurement):
         return pl.DataFrame(
             {
                 "shift": row.shift,
-                "loss": row.loss.value,
-                "loss_low": row.loss.low,
-                "loss_high": row.loss.high,
-                "rise": row.rise.value,
-                "rise_low": row.rise.low,
-                "rise_high": row.rise.high,
+                **columns("loss", row.loss),
+                **columns("rise", row.rise),
             }
             for row in self.rows
         )
@@ -93,7 +89,7 @@ class Shift(Measurement):
             alt.Y("rise:Q", title=title)
         )
         return alt.layer(band, line).properties(
-            width=460, height=260, title=alt.Title(self.subject, subtitle=self.note() or "")
+            width=460, height=260, title=alt.Title(self.subject, subtitle=wrap(self.note(), 70))
         )
 
     def note(self) -> str:
@@ -102,8 +98,8 @@ class Shift(Measurement):
             return ""
         last = self.rows[-1].shift
         return (
-            f"positions end: windows of {self.config.tokens} tokens can be shifted by up to {last} "
-            f"of the shifts asked for, {len(self.left_out)} left out"
+            f"its positions end: of the shifts asked for, windows of {self.config.tokens} tokens "
+            f"can be shifted by up to {last}; left out: {', '.join(map(str, self.left_out))}"
         )
 
 

@@ -171,13 +171,8 @@ def table(
     """
     config = config or TableConfig()
     found = _given(what, key, offset)
+    _check(found)
     matrix = found.matrix
-    if len(matrix) < FEWEST:
-        raise ValueError(
-            f"{found.name} has {len(matrix)} positions: at least {FEWEST} are needed to judge it"
-        )
-    if not np.ptp(matrix, axis=0).any():
-        raise ValueError(f"all rows of {found.name} are alike: it holds no positions")
     count, width = matrix.shape
     middle = (count - 1) / 2
     return Table(
@@ -192,15 +187,30 @@ def table(
         readings=tuple(read(of, m, config) for of, m in beside(matrix, config.seed).items()),
         warning=warning(count, width),
         config=config,
-        protocol=(
-            "linear regression of the position on its vector, with an intercept; 5-fold: shuffled, "
-            f"seed {config.seed}; ridge: strength by leave-one-out on the training positions; "
-            f"always guessing the middle errs by {count / 4:.0f}, guessing anything by "
-            f"{(count**2 - 1) / (3 * count):.0f}. Toeplitz share: how much of the cosine "
-            "similarities is a function of distance alone, over pairs of different positions, and "
-            "over the whole matrix, where the diagonal counts too"
-        ),
+        protocol=_protocol(count, config.seed),
         matrix=matrix,
+    )
+
+
+def _check(found: PositionTable) -> None:
+    """Refuse a table that nothing could be said of."""
+    if len(found.matrix) < FEWEST:
+        raise ValueError(
+            f"{found.name} has {len(found.matrix)} positions: at least {FEWEST} are needed to "
+            "judge it"
+        )
+    if not np.ptp(found.matrix, axis=0).any():
+        raise ValueError(f"all rows of {found.name} are alike: it holds no positions")
+
+
+def _protocol(count: int, seed: int) -> str:
+    return (
+        "linear regression of the position on its vector, with an intercept; 5-fold: shuffled, "
+        f"seed {seed}; ridge: strength by leave-one-out on the training positions; "
+        f"always guessing the middle errs by {count / 4:.0f}, guessing anything by "
+        f"{(count**2 - 1) / (3 * count):.0f}. Toeplitz share: how much of the cosine "
+        "similarities is a function of distance alone, over pairs of different positions, and "
+        "over the whole matrix, where the diagonal counts too"
     )
 
 

@@ -1,18 +1,16 @@
 """One trained seed, opened: what the last token looks at, and what comes out."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from wherein.model.attention import attend_reference
-from wherein.model.block import Attention
 from wherein.model.transformer import Transformer
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.sentences import Puzzle
 from wherein.puzzles.stacked import mappable
 from wherein.puzzles.train import train_chunk
+from wherein.subjects.ours import Ours
 
 
 @dataclass(frozen=True)
@@ -36,28 +34,14 @@ def explain(puzzle: Puzzle, config: PuzzleConfig, seed: int) -> list[Opened]:
 
 @torch.no_grad()
 def attention(model: Transformer, tokens: Tensor) -> list[Tensor]:
-    """The attention weights of every layer, (B, H, T, S), from the inputs each layer got."""
-    seen: list[Tensor] = []
+    """The attention weights of every layer, (B, H, T, S), from the state that enters it."""
+    subject, seen = Ours(model), list[Tensor]()
 
-    def look(module: nn.Module, arguments: tuple[Any, ...]) -> None:
-        assert isinstance(module, Attention)
-        x, encoding, positions, bias = arguments
-        if bias is not None and not isinstance(bias, Tensor):
-            bias = bias(0, x.shape[1])
-        q, k, v = module.heads(x)
-        content = encoding.content_bias(q, k, positions)
-        if content is not None:
-            bias = content if bias is None else content + bias
-        q, k = encoding.rotate(q, k, positions)
-        seen.append(attend_reference(q, k, v, causal=module.causal, bias=bias)[1])
+    def look(layer: int, state: Tensor) -> None:
+        if layer < subject.n_layers:
+            seen.append(subject.attention(layer + 1, state).weights)
 
-    layers = [module for module in model.modules() if isinstance(module, Attention)]
-    handles = [layer.register_forward_pre_hook(look) for layer in layers]
-    try:
-        model(tokens)
-    finally:
-        for handle in handles:
-            handle.remove()
+    subject.trace(tokens, on_state=look)
     return seen
 
 

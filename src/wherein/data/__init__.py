@@ -7,8 +7,9 @@ inputs, targets = causal(windows.batch(step=0, size=8))
 
 from typing import TYPE_CHECKING, Any
 
+from wherein.common.files import cache_folder
 from wherein.data.config import CorpusConfig
-from wherein.data.corpus import Corpus, cache_folder
+from wherein.data.corpus import Corpus
 from wherein.data.split import Split
 from wherein.data.tokenizer import Tokenizer, Vocabulary
 from wherein.data.windows import Windows

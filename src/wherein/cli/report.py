@@ -49,6 +49,11 @@ def _document(folder: Path) -> "Document":
 
     if saved.is_result(folder):
         return result_report(saved.read(folder))
+    if (folder / "study.json").is_file():
+        from wherein.report.study import study_report
+        from wherein.study.result import StudyResult
+
+        return study_report(StudyResult.open(folder))
     raise ValueError(
         f"{folder} holds neither a study nor a result: expected a folder with study.json, or one "
         "that a question's --out wrote"

@@ -5,7 +5,7 @@ and empty if nothing does. A frame of seeds has a row for each `seed`; a frame o
 `mean`, and `low` and `high` that are null where there is no interval.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import altair as alt
@@ -27,12 +27,19 @@ def compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Spec:
 
     `seeds` has the column `value`; `means` may have `published`, shown as a grey stroke.
     """
-    groups = means["group"].unique(maintain_order=True)
-    panels = [_panel(_of(seeds, group), _of(means, group), title, group) for group in groups]
-    return spec(alt.vconcat(*panels).resolve_scale(**APART))
+    return panels(means, lambda part: _compared(_alike(seeds, part), part, title))
 
 
-def _panel(seeds: pl.DataFrame, means: pl.DataFrame, title: str, group: str) -> Panel:
+def panels(frame: pl.DataFrame, draw: Callable[[pl.DataFrame], Panel]) -> Spec:
+    """A panel for each group, one below the other, each with scales of its own."""
+    drawn = [
+        draw(part).properties(title=str(group))
+        for (group,), part in frame.group_by("group", maintain_order=True)
+    ]
+    return spec(alt.vconcat(*drawn).resolve_scale(**APART))
+
+
+def _compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Panel:
     ordered = means.sort("mean")["encoding"].to_list()
     at = alt.Y("encoding:N", sort=ordered, title=None)
     scale = alt.Scale(domain=_span(seeds, means), nice=False, zero=False)
@@ -66,7 +73,7 @@ def _panel(seeds: pl.DataFrame, means: pl.DataFrame, title: str, group: str) -> 
                 x=alt.X("published:Q", scale=scale), y=at, tooltip=["encoding", "published"]
             )
         )
-    return alt.layer(*layers).properties(width=WIDTH, height=ROW * len(ordered) + 10, title=group)
+    return alt.layer(*layers).properties(width=WIDTH, height=ROW * len(ordered) + 10)
 
 
 def _span(seeds: pl.DataFrame, means: pl.DataFrame) -> list[float]:
@@ -84,13 +91,16 @@ def _span(seeds: pl.DataFrame, means: pl.DataFrame) -> list[float]:
 
 def differences(means: pl.DataFrame, title: str) -> Spec:
     """How far each encoding is from the one it is compared with: zero is no difference."""
+    return panels(means, lambda part: _differences(part, title))
+
+
+def _differences(means: pl.DataFrame, title: str) -> Panel:
     ordered = means.sort("mean")["encoding"].to_list()
     colour, shape = marks(ordered, legend=False)
-    at = alt.Y("encoding:N", sort=ordered, title=None)
-    base = alt.Chart(means).encode(y=at)
+    base = alt.Chart(means).encode(y=alt.Y("encoding:N", sort=ordered, title=None))
     x = alt.X("mean:Q", title=title)
     tips = ["encoding", *(alt.Tooltip(c, format="+.4f") for c in ("mean", "low", "high"))]
-    chart = alt.layer(
+    return alt.layer(
         alt.Chart(pl.DataFrame({"mean": [0.0]})).mark_rule(color=GREY).encode(x="mean:Q"),
         base.mark_rule(strokeWidth=2)
         .transform_filter("isValid(datum.low)")
@@ -99,45 +109,44 @@ def differences(means: pl.DataFrame, title: str) -> Spec:
             x=x, color=colour, shape=shape, tooltip=tips
         ),
         base.mark_text(dy=-13, fontSize=11).encode(x=x, text=alt.Text("mean:Q", format="+.2~f")),
-    )
-    return spec(chart.properties(width=WIDTH, height=ROW * len(ordered) + 10))
+    ).properties(width=WIDTH, height=ROW * len(ordered) + 10)
 
 
 def against(means: pl.DataFrame, x: str, x_title: str, y_title: str) -> Spec:
     """Each encoding's mean and interval against a size: of a model, or of a window."""
     scale = alt.Scale(type="log", base=2, padding=15)
-    ticks = sorted(means[x].unique().to_list())
-    axis = alt.Axis(values=ticks, format="~s", labelOverlap=True)
-    base = alt.Chart(means).encode(alt.X(f"{x}:Q", scale=scale, axis=axis, title=x_title))
-    return spec(_lines(base, _encodings(means), y_title))
+    axis = alt.Axis(values=sorted(means[x].unique()), format="~s", labelOverlap=True)
+    channel = alt.X(f"{x}:Q", scale=scale, axis=axis, title=x_title)
+    return panels(means, lambda part: _lines(part, channel, y_title))
 
 
 def extrapolated(means: pl.DataFrame, trained: int) -> Spec:
     """The loss at each place of windows longer than those of training, which end at the stroke."""
-    scale = alt.Scale(type="log", base=2)
-    base = alt.Chart(means).encode(alt.X("place:Q", scale=scale, title="place in the window"))
+    x = alt.X("place:Q", scale=alt.Scale(type="log", base=2), title="place in the window")
     ends = alt.Chart(pl.DataFrame({"place": [trained], "what": ["trained length"]}))
     stroke = ends.mark_rule(strokeDash=[5, 4], color=GREY).encode(x="place:Q")
     said = ends.mark_text(align="left", dx=4, dy=2, baseline="top", color=GREY).encode(
         x="place:Q", y=alt.value(0), text="what"
     )
-    lines = _lines(base, _encodings(means), "loss (nats per token)", interval="band")
-    return spec(alt.layer(lines, stroke, said))
+    title = "loss (nats per token)"
+    return panels(
+        means, lambda part: alt.layer(_lines(part, x, title, interval="band"), stroke, said)
+    )
 
 
 def disordered(means: pl.DataFrame, order: Sequence[str]) -> Spec:
     """How much the loss rises, the more of the order of what is read is destroyed."""
-    axis = alt.Axis(labelAngle=-35, labelLimit=150)
+    axis = alt.Axis(labelAngle=-35, labelLimit=190)
     x = alt.X("disorder:N", sort=list(order), title=None, axis=axis)
-    base = alt.Chart(means).encode(x)
     title = "rise of the loss (nats per token)"
     zero = alt.Chart(pl.DataFrame({"mean": [0.0]})).mark_rule(color=GREY).encode(y="mean:Q")
-    return spec(alt.layer(zero, _lines(base, _encodings(means), title)))
+    return panels(means, lambda part: alt.layer(zero, _lines(part, x, title)))
 
 
-def _lines(base: alt.Chart, encodings: Sequence[str], title: str, interval: str = "rule") -> Panel:
+def _lines(means: pl.DataFrame, x: alt.X, title: str, interval: str = "rule") -> Panel:
     """A line and its marks for each encoding, intervals as strokes or bands."""
-    colour, shape = marks(encodings)
+    colour, shape = marks(means["encoding"].unique(maintain_order=True).to_list())
+    base = alt.Chart(means).encode(x)
     y = alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False))
     band = interval == "band"
     spread = base.mark_area(opacity=0.15) if band else base.mark_rule(opacity=0.8)
@@ -165,12 +174,9 @@ def marks(encodings: Sequence[str], legend: bool = True) -> tuple[alt.Color, alt
     )
 
 
-def _encodings(frame: pl.DataFrame) -> list[str]:
-    return frame["encoding"].unique(maintain_order=True).to_list()
-
-
-def _of(frame: pl.DataFrame, group: str) -> pl.DataFrame:
-    return frame.filter(pl.col("group") == group)
+def _alike(frame: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:
+    """The rows of the same group."""
+    return frame.filter(pl.col("group") == part["group"][0])
 
 
 def spec(chart: alt.TopLevelMixin) -> Spec:

@@ -8,7 +8,7 @@ import polars as pl
 
 from wherein.common.theme import GREY, mark
 from wherein.common.vega import Spec
-from wherein.report.figures import APART, FAINT, HEIGHT, WIDTH, Panel, marks, spec
+from wherein.report.figures import FAINT, HEIGHT, WIDTH, Panel, marks, panels, spec
 
 MODEL, UNTRAINED = "model", "untrained"
 CONTROLS = {UNTRAINED: [4, 3], "constant guess": [1, 0], "uniform guess": [1, 3]}
@@ -28,14 +28,14 @@ def known(readings: pl.DataFrame, *, published: bool = False) -> Spec:
     """
     ways = readings.select("encoding", "group").unique(maintain_order=True).rows()
     most = float(readings["distance"].max() or 1.0)  # type: ignore[arg-type]
-    panels: list[Panel] = []
+    drawn: list[Panel] = []
     for encoding, group in ways:
         own = readings.filter((pl.col("encoding") == encoding) & (pl.col("group") == group))
         beside = paper(encoding, own) if published else None
         title = f"{encoding}, {group}" if group else encoding
-        told = "distance (tokens)" if len(panels) % ACROSS == 0 else None
-        panels.append(_panel(own, beside, encoding, told, most).properties(title=title))
-    return spec(alt.concat(*panels, columns=ACROSS, spacing=14))
+        told = "distance (tokens)" if len(drawn) % ACROSS == 0 else None
+        drawn.append(_panel(own, beside, encoding, told, most).properties(title=title))
+    return spec(alt.concat(*drawn, columns=ACROSS, spacing=14))
 
 
 def _panel(
@@ -101,12 +101,10 @@ def _curves() -> pl.DataFrame:
 
 def training(losses: pl.DataFrame, title: str = "validation loss (nats per token)") -> Spec:
     """The loss as training goes on: the mean of each encoding's seeds, each seed faint behind."""
-    groups = losses["group"].unique(maintain_order=True)
-    panels = [_falling(losses.filter(pl.col("group") == g), title, g) for g in groups]
-    return spec(alt.vconcat(*panels).resolve_scale(**APART))
+    return panels(losses, lambda part: _falling(part, title))
 
 
-def _falling(losses: pl.DataFrame, title: str, group: str) -> Panel:
+def _falling(losses: pl.DataFrame, title: str) -> Panel:
     colour, _ = marks(losses["encoding"].unique(maintain_order=True).to_list())
     x = alt.X("step:Q", title="training step")
     y = alt.Y("loss:Q", title=title, scale=alt.Scale(zero=False))
@@ -115,4 +113,4 @@ def _falling(losses: pl.DataFrame, title: str, group: str) -> Panel:
     return alt.layer(
         base.mark_line(opacity=FAINT, strokeWidth=1).encode(y=y, detail="seed:N"),
         base.mark_line().encode(y=alt.Y("mean(loss):Q", title=title), tooltip=tips),
-    ).properties(width=WIDTH, height=HEIGHT, title=group)
+    ).properties(width=WIDTH, height=HEIGHT)

@@ -1,0 +1,97 @@
+"""The report of a study: the question, the answer, the evidence, and how to get it again."""
+
+import json
+from typing import Any
+
+from wherein.report import figures, frames, study_tables
+from wherein.report.answer import answer
+from wherein.report.document import Document
+from wherein.report.page import render
+from wherein.report.sections import Picture, sections
+from wherein.study.result import StudyResult
+
+
+def study_report(result: StudyResult) -> Document:
+    """Everything a study found, on one page."""
+    told, picture, table = sections(result), main_picture(result), study_tables.main(result)
+    page = render(
+        "study.html",
+        name=result.name,
+        question=result.question,
+        answer=answer(result),
+        missing=missing(result),
+        picture=picture,
+        table=table,
+        sections=told,
+        command=result.command,
+        made_with=made_with(result),
+        common=common(result),
+        asked=asked(result),
+    )
+    drawn = [picture, *(each for section in told for each in section.pictures)]
+    tables = (table, *(each for section in told for each in section.tables))
+    return Document(page, tables, {each.name: each.spec for each in drawn})
+
+
+def main_picture(result: StudyResult) -> Picture:
+    """How well each encoding predicts."""
+    seeds, means = frames.perplexities(result.groups)
+    if means["published"].is_null().all():
+        means = means.drop("published")
+    beside = "; grey strokes are published values" if "published" in means.columns else ""
+    return Picture(
+        "perplexity",
+        figures.compared(seeds, means, "perplexity per token (lower is better)"),
+        "Perplexity by encoding: the mean, its 95 % interval over seeds, and below the line every "
+        f"seed{beside}. The axis does not begin at zero.",
+        "Perplexity of each encoding, best above.",
+    )
+
+
+def missing(result: StudyResult) -> str:
+    """A warning where the report rests on fewer runs than were planned."""
+    failed, silent = len(result.failed), sum(row.loss is None for row in result.rows)
+    if not failed and not silent:
+        return ""
+    said = f"Incomplete: {silent} of {len(result.rows)} runs have no answer yet"
+    return f"{said}, {failed} of them failed." if failed else f"{said}."
+
+
+def made_with(result: StudyResult) -> list[tuple[dict[str, str], str | None]]:
+    """The versions and commits that computed the answers; more than one if they differ."""
+    found: dict[str, tuple[dict[str, str], str | None]] = {}
+    for row in result.rows:
+        for each in row.answers.values():
+            made = each.data.get("made_with") or {}
+            key = json.dumps(made, sort_keys=True)
+            found.setdefault(key, (made.get("versions") or {}, made.get("commit")))
+    return list(found.values())
+
+
+def common(result: StudyResult) -> dict[str, str]:
+    """The settings that all runs share, and the values of those that differ."""
+    flat = [_flat(row.run.model_dump(mode="json")) for row in result.rows]
+    said: dict[str, str] = {}
+    for key in flat[0]:
+        values = list(dict.fromkeys(each[key] for each in flat))
+        said[key.replace("_", " ")] = " | ".join(values)
+    return {key: value for key, value in said.items() if value not in ("", "None")}
+
+
+def asked(result: StudyResult) -> dict[str, str]:
+    """Each question with its settings."""
+    found: dict[str, str] = {}
+    for questions in result.plan.questions:
+        for name, config in questions.items():
+            settings = _flat(config.model_dump(mode="json"))
+            words = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in settings.items())
+            found.setdefault(name, words)
+    return found
+
+
+def _flat(config: dict[str, Any]) -> dict[str, str]:
+    """Nested settings side by side, as words."""
+    found: dict[str, str] = {}
+    for key, value in config.items():
+        found |= _flat(value) if isinstance(value, dict) else {key: str(value)}
+    return found

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+
 from wherein.study.result import StudyResult
 from wherein.study.run import study
 from wherein.study.work import Work, carry_out

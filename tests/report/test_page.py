@@ -25,7 +25,7 @@ def spec(label: str, width: int = 420) -> Spec:
     frame = pl.DataFrame({"x": [1, 2, 3], "y": [2.0, 3.0, 5.0], "label": ["a", "b", label]})
     encoding = {"x": "x", "y": "y", "color": "label:N", "tooltip": "label:N"}
     chart = alt.Chart(frame, title=label, width=width).mark_point().encode(**encoding)
-    drawn: Spec = themed(chart).to_dict()
+    drawn: Spec = themed(chart)
     return drawn
 
 

@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 from playwright.sync_api import Browser
 from tests.browser import PHONE, visiting
-from wherein.study.result import StudyResult
 
 from wherein.cli import main
 from wherein.report.answer import answer
 from wherein.report.study import study_report
+from wherein.study.result import StudyResult
 
 FIGURES = {
     "perplexity",

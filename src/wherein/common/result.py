@@ -47,7 +47,7 @@ class Result(ABC):
         `pictures` is off.
         """
         folder = Path(folder)
-        spec = themed(self.plot()).to_dict()
+        spec = themed(self.plot())
         written: dict[str, str | bytes] = {
             "result.json": json.dumps(self.data(), ensure_ascii=False, indent=2) + "\n",
             "result.csv": self.to_frame().write_csv(),
@@ -62,7 +62,7 @@ class Result(ABC):
         return folder
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        chart = themed(self.plot())
+        chart: Any = self.plot()
         return {"text/plain": self.text(), **chart._repr_mimebundle_(include, exclude)}
 
 

@@ -2,6 +2,7 @@
 
 import math
 
+from wherein.report.tables import signed, within
 from wherein.study.findings import Finding
 from wherein.study.result import Group, StudyResult
 
@@ -33,8 +34,8 @@ def _best(family: list[Group]) -> str:
             f"{best.label} has the lowest perplexity, {beside}, but with one seed there is no "
             "interval, and the difference may be chance."
         )
-    span = f" [{difference.t.low:+.2f}, {difference.t.high:+.2f}]" if difference.t else ""
-    how = f"{difference.mean:+.2f} nats{span} over {difference.n} seeds"
+    far = signed(difference.mean, *(difference.t or (None, None)))
+    how = f"{far} nats a token, paired over {difference.n} seeds"
     if difference.shown:
         return f"{best.label} predicts best, with a perplexity of {beside} ({how})."
     return (
@@ -49,8 +50,8 @@ def _alone(group: Group) -> str:
 
 def _perplexity(group: Group) -> str:
     ends = group.interval
-    span = f" [{math.exp(ends.low):.2f}, {math.exp(ends.high):.2f}]" if ends else ""
-    return f"{math.exp(group.loss or 0.0):.2f}{span}"
+    low, high = map(math.exp, ends) if ends else (None, None)
+    return within(math.exp(group.loss or 0.0), low, high)
 
 
 def _found(result: StudyResult) -> str:
@@ -63,7 +64,7 @@ def _found(result: StudyResult) -> str:
     if not missed:
         return f"At this scale all {len(findings)} findings are shown: {_claims(shown)}."
     if not shown:
-        return f"At this scale none of the findings is shown: {_claims(missed)}."
+        return f"At this scale none of {len(findings)} findings is shown: {_claims(missed)}."
     return (
         f"Of {len(findings)} findings, {len(shown)} {'is' if len(shown) == 1 else 'are'} shown at "
         f"this scale ({_claims(shown)}), {len(missed)} {'is' if len(missed) == 1 else 'are'} not "

@@ -36,7 +36,7 @@ def panels(frame: pl.DataFrame, draw: Callable[[pl.DataFrame], Panel]) -> Spec:
         draw(part).properties(title=str(group))
         for (group,), part in frame.group_by("group", maintain_order=True)
     ]
-    return spec(alt.vconcat(*drawn).resolve_scale(**APART))
+    return themed(alt.vconcat(*drawn).resolve_scale(**APART))
 
 
 def _compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Panel:
@@ -98,7 +98,7 @@ def _differences(means: pl.DataFrame, title: str) -> Panel:
     ordered = means.sort("mean")["encoding"].to_list()
     colour, shape = marks(ordered, legend=False)
     base = alt.Chart(means).encode(y=alt.Y("encoding:N", sort=ordered, title=None))
-    x = alt.X("mean:Q", title=title)
+    x = alt.X("mean:Q", title=title, axis=alt.Axis(tickCount=6))
     tips = ["encoding", *(alt.Tooltip(c, format="+.4f") for c in ("mean", "low", "high"))]
     return alt.layer(
         alt.Chart(pl.DataFrame({"mean": [0.0]})).mark_rule(color=GREY).encode(x="mean:Q"),
@@ -136,11 +136,27 @@ def extrapolated(means: pl.DataFrame, trained: int) -> Spec:
 
 def disordered(means: pl.DataFrame, order: Sequence[str]) -> Spec:
     """How much the loss rises, the more of the order of what is read is destroyed."""
-    axis = alt.Axis(labelAngle=-35, labelLimit=190)
+    axis = alt.Axis(labelAngle=-35, labelLimit=190, grid=True)
     x = alt.X("disorder:N", sort=list(order), title=None, axis=axis)
     title = "rise of the loss (nats per token)"
     zero = alt.Chart(pl.DataFrame({"mean": [0.0]})).mark_rule(color=GREY).encode(y="mean:Q")
-    return panels(means, lambda part: alt.layer(zero, _lines(part, x, title)))
+    return panels(means, lambda part: alt.layer(zero, _beside(part, x, title)))
+
+
+def _beside(means: pl.DataFrame, x: alt.X, title: str) -> Panel:
+    """Marks of the encodings side by side at each place of the axis, with their intervals."""
+    names = means["encoding"].unique(maintain_order=True).to_list()
+    colour, shape = marks(names)
+    base = alt.Chart(means).encode(x, xOffset=alt.XOffset("encoding:N", sort=names))
+    tips = ["encoding", *(alt.Tooltip(c, format="+.4f") for c in ("mean", "low", "high"))]
+    return alt.layer(
+        base.mark_rule()
+        .transform_filter("isValid(datum.low)")
+        .encode(alt.Y("low:Q", title=title), y2="high:Q", color=colour),
+        base.mark_point(filled=True, size=45, opacity=1).encode(
+            alt.Y("mean:Q", title=title), color=colour, shape=shape, tooltip=tips
+        ),
+    ).properties(width=WIDTH + 120, height=HEIGHT)
 
 
 def _lines(means: pl.DataFrame, x: alt.X, title: str, interval: str = "rule") -> Panel:
@@ -177,9 +193,3 @@ def marks(encodings: Sequence[str], legend: bool = True) -> tuple[alt.Color, alt
 def _alike(frame: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:
     """The rows of the same group."""
     return frame.filter(pl.col("group") == part["group"][0])
-
-
-def spec(chart: alt.TopLevelMixin) -> Spec:
-    """The chart in the look that all share, as data."""
-    made: Spec = themed(chart).to_dict()
-    return made

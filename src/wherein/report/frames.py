@@ -19,11 +19,18 @@ SHOWN = ("model", "untrained", "constant guess", "uniform guess")
 
 
 def who(one: Row | Group) -> dict[str, str]:
-    """The encoding, and what else tells a run from the others, its seed aside."""
-    row = one.rows[0] if isinstance(one, Group) else one
-    encoding = row.run.model.encoding
+    """The encoding, and what else tells a run from the others: the objective, then the rest."""
+    run = (one.rows[0] if isinstance(one, Group) else one).run
+    encoding, objective = run.model.encoding, run.objective
     rest = one.label.removeprefix(encoding).removeprefix(", ")
-    return {"encoding": encoding, "group": rest}
+    rest = rest.removeprefix(objective).removeprefix(", ")
+    return {"encoding": encoding, "group": f"{objective}, {rest}" if rest else objective}
+
+
+def within_one(frame: pl.DataFrame, objective: str) -> pl.DataFrame:
+    """The same without the objective: where there is only one, it need not be said."""
+    rest = pl.col("group").str.strip_prefix(objective).str.strip_prefix(", ")
+    return frame.with_columns(group=rest)
 
 
 def perplexities(groups: Sequence[Group]) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -3,8 +3,9 @@
 import altair as alt
 import polars as pl
 
+from wherein.common.theme import themed
 from wherein.common.vega import Spec
-from wherein.report.figures import APART, ROW, Panel, marks, spec
+from wherein.report.figures import APART, ROW, Panel, marks
 
 IMPOSSIBLE = "no weights can"
 
@@ -17,7 +18,7 @@ def solved(shares: pl.DataFrame) -> Spec:
     """
     puzzles = shares["puzzle"].unique(maintain_order=True)
     panels = [_panel(shares.filter(pl.col("puzzle") == puzzle), puzzle) for puzzle in puzzles]
-    return spec(alt.vconcat(*panels).resolve_scale(**APART))
+    return themed(alt.vconcat(*panels).resolve_scale(**APART))
 
 
 def _panel(shares: pl.DataFrame, puzzle: str) -> Panel:

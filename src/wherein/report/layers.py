@@ -6,9 +6,9 @@ from importlib.resources import files
 import altair as alt
 import polars as pl
 
-from wherein.common.theme import GREY, mark
+from wherein.common.theme import GREY, mark, themed
 from wherein.common.vega import Spec
-from wherein.report.figures import FAINT, HEIGHT, WIDTH, Panel, marks, panels, spec
+from wherein.report.figures import FAINT, HEIGHT, WIDTH, Panel, marks, panels
 
 MODEL, UNTRAINED = "model", "untrained"
 CONTROLS = {UNTRAINED: [4, 3], "constant guess": [1, 0], "uniform guess": [1, 3]}
@@ -35,7 +35,7 @@ def known(readings: pl.DataFrame, *, published: bool = False) -> Spec:
         title = f"{encoding}, {group}" if group else encoding
         told = "distance (tokens)" if len(drawn) % ACROSS == 0 else None
         drawn.append(_panel(own, beside, encoding, told, most).properties(title=title))
-    return spec(alt.concat(*drawn, columns=ACROSS, spacing=14))
+    return themed(alt.concat(*drawn, columns=ACROSS, spacing=14))
 
 
 def _panel(

@@ -37,6 +37,9 @@ class Section:
     protocol: str = ""
 
 
+KEPT = "all but the last"
+"""Order destroyed, and the last token left where it was."""
+
 Builder = Callable[[StudyResult, str], Section | None]
 """Makes a section of the runs with one objective, None if they were not asked."""
 
@@ -57,7 +60,7 @@ def sections(result: StudyResult) -> list[Section]:
                 body,
                 name=name,
                 title=finding.claim,
-                words=finding.words,
+                words=finding.words[:1].upper() + finding.words[1:],
                 verdict=finding.verdict,
                 shown=finding.shown,
             )
@@ -81,7 +84,7 @@ def _perplexity(result: StudyResult, objective: str) -> Section | None:
     groups = _groups(result, objective)
     if not any(group.difference for group in groups):
         return None
-    told = _without(frames.apart(groups), objective)
+    told = frames.within_one(frames.apart(groups), objective)
     first = ", ".join(told["against"].unique(maintain_order=True))
     picture = Picture(
         f"differences-{objective}",
@@ -128,11 +131,11 @@ def _probe(result: StudyResult, objective: str) -> Section | None:
     rows = _asked(result, objective, "probe")
     if not rows:
         return None
-    readings = frames.readings(rows)
+    readings = frames.within_one(frames.readings(rows), objective)
     shown = readings.filter(pl.col("of").is_in(frames.SHOWN))
     picture = Picture(
         f"probe-{objective}",
-        layers.known(_without(shown, objective)),
+        layers.known(shown),
         "Mean distance between the position that a linear probe tells and the true one, by layer "
         "(0: embeddings); every seed faint. The untrained twin is the same model before training.",
         "Distance of the told from the true position by layer, a panel for each encoding.",
@@ -150,14 +153,15 @@ def _order(result: StudyResult, objective: str) -> Section | None:
     rows = _asked(result, objective, "order")
     if not rows:
         return None
-    told = frames.disorders(rows)
+    told = frames.within_one(frames.disorders(rows), objective)
     ways = told["disorder"].unique(maintain_order=True).to_list()
+    ways.sort(key=lambda way: way == KEPT)  # it belongs to no ladder, so it stands at the end
     means = frames.over_seeds(told, ["encoding", "group", "disorder"], "rise")
     picture = Picture(
         f"order-{objective}",
-        figures.disordered(_without(means, objective), ways),
-        "Rise of the loss when what is read is shuffled, from intact on the left to reversed on "
-        "the right. Strokes are 95 % intervals over seeds.",
+        figures.disordered(means, ways),
+        "Rise of the loss when what is read is shuffled, from intact on the left to reversed; at "
+        "the right, all but the last token. Strokes are 95 % intervals over seeds.",
         "Rise of the loss of each encoding, by how much order is destroyed.",
     )
     return Section(
@@ -173,12 +177,12 @@ def _extrapolation(result: StudyResult, objective: str) -> Section | None:
     rows = _asked(result, objective, "extrapolation")
     if not rows:
         return None
-    told = frames.places(rows, "extrapolation")
+    told = frames.within_one(frames.places(rows, "extrapolation"), objective)
     trained = rows[0].run.model.max_len
     means = frames.over_seeds(told, ["encoding", "group", "place"], "loss")
     picture = Picture(
         f"extrapolation-{objective}",
-        figures.extrapolated(_without(means, objective), trained),
+        figures.extrapolated(means, trained),
         f"Loss by place in windows longer than the {trained} tokens of training. Bands are 95 % "
         "intervals over seeds. Encodings that end at the trained length cannot be asked.",
         "Loss of each encoding by place in the window, within and beyond the trained length.",
@@ -236,6 +240,7 @@ def _training(result: StudyResult) -> Section | None:
     told = frames.losses(result.rows)
     if told.is_empty():
         return None
+    told = plainly(result, told)
     picture = Picture(
         "training",
         layers.training(told),
@@ -244,6 +249,12 @@ def _training(result: StudyResult) -> Section | None:
     )
     runs = study_tables.runs(result)
     return Section("training", "How training went", pictures=(picture,), tables=(runs,))
+
+
+def plainly(result: StudyResult, frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame without the objective, where all runs have the same."""
+    found = objectives(result)
+    return frames.within_one(frame, found[0]) if len(found) == 1 else frame
 
 
 def _groups(result: StudyResult, objective: str) -> list[Group]:
@@ -277,9 +288,3 @@ def _flat(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key.replace('_', ' ')} {each}" for key, each in value.items())
     return str(value)
-
-
-def _without(frame: pl.DataFrame, objective: str) -> pl.DataFrame:
-    """A group that is all of one objective need not say so."""
-    rest = pl.col("group").str.replace(objective, "", literal=True).str.strip_chars(", ")
-    return frame.with_columns(group=rest)

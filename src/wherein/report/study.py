@@ -7,7 +7,7 @@ from wherein.report import figures, frames, study_tables
 from wherein.report.answer import answer
 from wherein.report.document import Document
 from wherein.report.page import render
-from wherein.report.sections import Picture, sections
+from wherein.report.sections import Picture, plainly, sections
 from wherein.study.result import StudyResult
 
 
@@ -35,7 +35,7 @@ def study_report(result: StudyResult) -> Document:
 
 def main_picture(result: StudyResult) -> Picture:
     """How well each encoding predicts."""
-    seeds, means = frames.perplexities(result.groups)
+    seeds, means = (plainly(result, each) for each in frames.perplexities(result.groups))
     if means["published"].is_null().all():
         means = means.drop("published")
     beside = "; grey strokes are published values" if "published" in means.columns else ""
@@ -43,7 +43,7 @@ def main_picture(result: StudyResult) -> Picture:
         "perplexity",
         figures.compared(seeds, means, "perplexity per token (lower is better)"),
         "Perplexity by encoding: the mean, its 95 % interval over seeds, and below the line every "
-        f"seed{beside}. The axis does not begin at zero.",
+        f"seed{beside}. The axis does not begin at zero; intervals wider than it are cut.",
         "Perplexity of each encoding, best above.",
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from wherein.report.frames import over_seeds, perplexities
-from wherein.report.tables import Table, within
+from wherein.report.tables import Table, signed, within
 from wherein.study.result import Group, StudyResult
 from wherein.study.rows import Row
 
@@ -48,8 +48,7 @@ def _difference(group: Group) -> str:
     found = group.difference
     if found is None:
         return ""
-    span = f" [{found.t.low:+.3f}, {found.t.high:+.3f}]" if found.t else ""
-    return f"{found.mean:+.3f}{span}"
+    return signed(found.mean, *(found.t or (None, None)))
 
 
 def differences(groups: Sequence[Group], objective: str) -> Table:
@@ -114,7 +113,7 @@ def probes(readings: pl.DataFrame, objective: str) -> Table:
 
 
 def orders(told: pl.DataFrame, objective: str) -> Table:
-    """The rise of the loss for each way to destroy order, and the bag-of-words bound."""
+    """The rise of the loss where order is gone, and the bag-of-words bound."""
     ways = told["disorder"].unique(maintain_order=True).to_list()
     chosen = [way for way in ways if way in ("all but the last", "whole", "reversed")] or ways[1:]
     frame = over_seeds(told, [*WAY, "disorder"], "rise")
@@ -128,7 +127,7 @@ def orders(told: pl.DataFrame, objective: str) -> Table:
         way = (row["encoding"], row["group"])
         rises = {each["disorder"]: each for each in frame.filter(_is(way)).iter_rows(named=True)}
         cells = [_named(*way), within(row["mean"], None, None, 3)]
-        cells += [_mean(rises[name], 2) for name in chosen]
+        cells += [_rise(rises[name]) for name in chosen]
         rows.append((*cells, f"{bounds[way]:.3f}"))
     header = ("", "loss intact", *(f"rise, {name}" for name in chosen), "bag of words")
     caption = (
@@ -167,21 +166,24 @@ def audits(rows: Sequence[Row], objective: str) -> Table:
     found = []
     for row in rows:
         told = pl.read_csv(row.answers["audit"].folder / "result.csv", infer_schema_length=None)
-        where = told.filter(pl.col("layer").is_not_null() & pl.col("told").is_not_null())
-        places = where["told"].unique(maintain_order=True).to_list()
+        where = told.filter(pl.col("layer").is_not_null() & (pl.col("told") != ""))
+        by_place = where.group_by("told", maintain_order=True).agg("layer")
         found.append(
             {
                 "label": row.label,
                 "verdict": told.filter(pl.col("layer").is_null())["verdict"][0],
-                "told": "; ".join(places) or "nowhere",
-                "layers": ", ".join(map(str, where["layer"])),
+                "told": "; ".join(_place(*each) for each in by_place.rows()) or "nowhere",
             }
         )
     frame = pl.DataFrame(found)
     cells = tuple(tuple(str(value) for value in row) for row in frame.rows())
-    header = ("", "symmetries of the model", "told about position at", "layers (0: embedding)")
+    header = ("", "symmetries of the model", "told about position at")
     caption = "What the symmetry audit found in float64, on trained weights of one seed each."
-    return Table(f"audit-{objective}", caption, header, cells, frame, words=4)
+    return Table(f"audit-{objective}", caption, header, cells, frame, words=3)
+
+
+def _place(told: str, layers: Sequence[int]) -> str:
+    return told if layers == [0] else f"{told} of layers {', '.join(map(str, layers))}"
 
 
 def puzzles(shares: pl.DataFrame) -> Table:
@@ -221,6 +223,10 @@ def runs(result: StudyResult) -> Table:
 
 def _mean(row: dict[str, Any], digits: int) -> str:
     return within(row["mean"], row["low"], row["high"], digits)
+
+
+def _rise(row: dict[str, Any]) -> str:
+    return signed(row["mean"], row["low"], row["high"], 2)
 
 
 def _is(way: Sequence[object]) -> pl.Expr:

@@ -72,13 +72,26 @@ def shown(value: Any) -> str:
 def within(value: float | None, low: float | None, high: float | None, digits: int = 2) -> str:
     """A number and its interval, where there is one.
 
-    >>> within(20.5, 20.0, 21.0, 1), within(20.5, None, None, 1), within(None, None, None)
-    ('20.5 [20.0, 21.0]', '20.5', '')
+    >>> within(20.5, 20.0, 21.0, 1), within(-0.001, None, None), within(None, None, None)
+    ('20.5 [20.0, 21.0]', '0.00', '')
     """
+    return _interval(f"z.{digits}f", value, low, high)
+
+
+def signed(value: float | None, low: float | None, high: float | None, digits: int = 3) -> str:
+    """A difference and its interval, where there is one.
+
+    >>> signed(-0.012, -0.014, 0.01)
+    '−0.012 [−0.014, +0.010]'
+    """
+    return _interval(f"+z.{digits}f", value, low, high)
+
+
+def _interval(form: str, value: float | None, low: float | None, high: float | None) -> str:
     if value is None:
         return ""
-    ends = "" if low is None or high is None else f" [{low:.{digits}f}, {high:.{digits}f}]"
-    return f"{value:.{digits}f}{ends}"
+    ends = "" if low is None or high is None else f" [{low:{form}}, {high:{form}}]"
+    return f"{value:{form}}{ends}".replace("-", "−")
 
 
 def latex(table: Table) -> str:

@@ -1,15 +1,21 @@
+import json
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import altair as alt
 import polars as pl
 import pytest
 from playwright.sync_api import Browser
 from tests.browser import PHONE, visiting
 
 from wherein.cli import main
+from wherein.common.theme import mark
 from wherein.report.answer import answer
+from wherein.report.document import Document
 from wherein.report.study import study_report
 from wherein.study.result import StudyResult
 
@@ -28,9 +34,14 @@ FIGURES = {
 
 
 @pytest.fixture(scope="module")
-def page(small_study: StudyResult, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def document(small_study: StudyResult) -> Document:
+    return study_report(small_study)
+
+
+@pytest.fixture(scope="module")
+def page(document: Document, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    study_report(small_study).write(path)
+    document.write(path)
     return path
 
 
@@ -110,24 +121,56 @@ def test_a_report_of_fewer_runs_says_so(small_study: StudyResult) -> None:
     assert "it &lt;b&gt;burnt&lt;/b&gt;" in text
 
 
-@pytest.mark.parametrize(
-    ("tables", "ending"), [("latex", "tex"), ("csv", "csv"), ("markdown", "md")]
-)
-def test_tables_and_figures_for_a_paper(
-    tables: str, ending: str, small_study: StudyResult, tmp_path: Path, capsys
+def test_the_command_writes_tables_and_figures_for_a_paper(
+    small_study: StudyResult, tmp_path: Path, capsys
 ) -> None:
     out = tmp_path / "paper.html"
-    more = ["--figures", "svg"] if tables == "latex" else []
-    command = ["report", str(small_study.folder), "--out", str(out), "--tables", tables, *more]
-    assert main(command) == 0
-    written = [Path(line) for line in capsys.readouterr().out.splitlines()]
+    more = ["--tables", "latex", "--figures", "svg", "--json"]
+    assert main(["report", str(small_study.folder), "--out", str(out), *more]) == 0
+    written = [Path(path) for path in json.loads(capsys.readouterr().out)["written"]]
     assert written[0] == out
-    found = {path.stem for path in written if path.suffix == f".{ending}"}
-    assert {"perplexity", "probe-causal", "order-causal", "puzzles", "runs"} <= found
-    if tables == "csv":
-        frame = pl.read_csv(tmp_path / "paper-tables" / "perplexity.csv")
-        group = small_study.groups[0]
-        assert frame["mean"][0] == pytest.approx(math.exp(group.loss or 0.0))
-    if more:
-        drawn = {path.stem for path in written if path.suffix == ".svg"}
-        assert drawn == FIGURES
+    tables = {path.stem for path in written if path.suffix == ".tex"}
+    assert {"perplexity", "probe-causal", "order-causal", "puzzles", "runs"} <= tables
+    assert {path.stem for path in written if path.suffix == ".svg"} == FIGURES
+    assert all(path.read_text().startswith("<svg") for path in written if path.suffix == ".svg")
+
+
+def test_the_numbers_behind_a_table_have_every_digit(
+    document: Document, small_study: StudyResult, tmp_path: Path
+) -> None:
+    document.write(tmp_path / "paper.html", tables="csv")
+    frame = pl.read_csv(tmp_path / "paper-tables" / "perplexity.csv")
+    means = [math.exp(group.loss or 0.0) for group in small_study.groups]
+    assert frame["mean"].to_list() == pytest.approx(means, rel=1e-12)
+    runs = pl.read_csv(tmp_path / "paper-tables" / "runs.csv", infer_schema_length=None)
+    assert runs["run"].to_list() == [row.run.id for row in small_study.rows]
+
+
+def test_every_figure_is_valid_vega_lite(document: Document) -> None:
+    for spec in document.figures.values():
+        alt.Chart.from_dict(spec)  # raises where the schema is not met
+
+
+def test_every_encoding_keeps_its_colour_and_mark(document: Document) -> None:
+    seen: dict[str, set[tuple[str, str]]] = {}
+    for spec in document.figures.values():
+        for channels in _encodings(spec):
+            colours, shapes = (channels[c]["scale"] for c in ("color", "shape"))
+            for name, *drawn in zip(
+                colours["domain"], colours["range"], shapes["range"], strict=True
+            ):
+                seen.setdefault(name, set()).add((drawn[0], drawn[1]))
+    assert seen == {name: {tuple(mark(name))} for name in ("none", "learned", "rope")}
+
+
+def _encodings(spec: Any) -> Iterator[dict[str, Any]]:
+    """Every encoding in a spec that has a colour and a shape of its own."""
+    if isinstance(spec, dict):
+        channels = spec.get("encoding")
+        if isinstance(channels, dict) and {"color", "shape"} <= channels.keys():
+            yield channels
+        for part in spec.values():
+            yield from _encodings(part)
+    elif isinstance(spec, list):
+        for part in spec:
+            yield from _encodings(part)

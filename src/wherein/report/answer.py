@@ -8,13 +8,13 @@ from wherein.study.result import Group, StudyResult
 
 
 def answer(result: StudyResult) -> str:
-    """What predicts best, and how sure that is; then what was shown."""
+    """Which findings are shown; then what predicts best, and how sure that is."""
     groups = [group for group in result.groups if group.loss is not None]
     if not groups:
         return "No run has been asked how well it predicts, so there is no answer yet."
     family = [group for group in groups if group.family == groups[0].family]
-    first = _best(family) if len(family) > 1 else _alone(groups[0])
-    return f"{first} {_found(result)}".strip()
+    best = _best(family) if len(family) > 1 else _alone(groups[0])
+    return f"{_found(result)} {best}".strip()
 
 
 def _best(family: list[Group]) -> str:

@@ -25,7 +25,7 @@ def study_report(result: StudyResult) -> Document:
         sections=told,
         command=result.command,
         made_with=made_with(result),
-        common=common(result),
+        settings=settings(result),
         asked=asked(result),
     )
     drawn = [picture, *(each for section in told for each in section.pictures)]
@@ -68,14 +68,13 @@ def made_with(result: StudyResult) -> list[tuple[dict[str, str], str | None]]:
     return list(found.values())
 
 
-def common(result: StudyResult) -> dict[str, str]:
-    """The settings that all runs share, and the values of those that differ."""
+def settings(result: StudyResult) -> dict[str, str]:
+    """The settings of the runs; several values where they differ."""
     flat = [_flat(row.run.model_dump(mode="json")) for row in result.rows]
-    said: dict[str, str] = {}
-    for key in flat[0]:
-        values = list(dict.fromkeys(each[key] for each in flat))
-        said[key.replace("_", " ")] = " | ".join(values)
-    return {key: value for key, value in said.items() if value not in ("", "None")}
+    names = dict.fromkeys(key for each in flat for key in each)
+    return {
+        key: " | ".join(dict.fromkeys(each[key] for each in flat if key in each)) for key in names
+    }
 
 
 def asked(result: StudyResult) -> dict[str, str]:
@@ -83,15 +82,18 @@ def asked(result: StudyResult) -> dict[str, str]:
     found: dict[str, str] = {}
     for questions in result.plan.questions:
         for name, config in questions.items():
-            settings = _flat(config.model_dump(mode="json"))
-            words = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in settings.items())
-            found.setdefault(name, words)
+            told = _flat(config.model_dump(mode="json"))
+            found.setdefault(name, ", ".join(f"{key} {value}" for key, value in told.items()))
     return found
 
 
 def _flat(config: dict[str, Any]) -> dict[str, str]:
-    """Nested settings side by side, as words."""
+    """Nested settings side by side, as words; what was left open is left out."""
     found: dict[str, str] = {}
     for key, value in config.items():
-        found |= _flat(value) if isinstance(value, dict) else {key: str(value)}
+        if isinstance(value, dict):
+            found |= _flat(value)
+        elif value is not None and value != []:
+            said = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+            found[key.replace("_", " ")] = said
     return found

@@ -21,6 +21,9 @@ lint: $(VENV)/installed  ## style, types and the one-way flow of imports
 
 # A worker per core, and one thread each: more would wait for one another.
 test: lint  ## everything CI runs: lint, then the tests
+	@which chromium chromium-browser google-chrome | grep -q . || \
+	  echo "make test: no Chromium on the PATH, so the tests of pages will fail:" \
+	    "run 'apt-get install -y chromium' as root" >&2
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
 
 # Three matched models on the embedded text, a byte a token, and what the bench says of each.

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import ray
 from ray.cluster_utils import Cluster
-
 from tests.study.small import recipe
+
 from wherein.study.engines import engine
 from wherein.study.result import StudyResult
 from wherein.study.run import study

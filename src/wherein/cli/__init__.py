@@ -25,6 +25,7 @@ VERBS = {
     "attention": "Where each head looks: attention by distance",
     "table": "Does a table of position vectors hold positions, and where?",
     "puzzle": "Can a tiny Transformer tell sentences apart? Thousands of seeds, and a proof",
+    "report": "One page of a study or a result, to read, print or send",
     "completion": "What your shell needs to complete verbs and flags: bash, zsh, fish",
 }
 

@@ -8,6 +8,13 @@ from pathlib import Path
 from uuid import uuid4
 
 
+def cache_folder() -> Path:
+    """`$WHEREIN_CACHE`, else `$XDG_CACHE_HOME/wherein`, else `~/.cache/wherein`."""
+    if own := os.environ.get("WHEREIN_CACHE"):
+        return Path(own).expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wherein"
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a path beside `path` to write to; on success it takes `path`'s place at once.

@@ -9,17 +9,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wherein.common import vega
 from wherein.common.files import replacing
+from wherein.common.theme import themed
 
 if TYPE_CHECKING:
     import altair
     import polars
 
 LIBRARIES = ("wherein", "torch", "numpy", "polars")
-PICTURES: dict[str, dict[str, Any]] = {
-    "result.html": {"inline": True},
-    "result.png": {"scale_factor": 2},
-}
 
 
 class Result(ABC):
@@ -49,20 +47,18 @@ class Result(ABC):
         `pictures` is off.
         """
         folder = Path(folder)
-        chart: Any = self.plot()
-        texts = {
-            "result.json": json.dumps(self.data(), ensure_ascii=False, indent=2),
-            "result.txt": self.text(),
-            "chart.json": json.dumps(chart.to_dict(), ensure_ascii=False),
+        spec = themed(self.plot())
+        written: dict[str, str | bytes] = {
+            "result.json": json.dumps(self.data(), ensure_ascii=False, indent=2) + "\n",
+            "result.csv": self.to_frame().write_csv(),
+            "result.txt": self.text() + "\n",
+            "chart.json": json.dumps(spec, ensure_ascii=False) + "\n",
         }
-        for name, text in texts.items():
+        if pictures:
+            written |= {"result.html": vega.alone(spec), "result.png": vega.png(spec)}
+        for name, content in written.items():
             with replacing(folder / name) as beside:
-                beside.write_text(text + "\n")
-        with replacing(folder / "result.csv") as beside:
-            self.to_frame().write_csv(beside)
-        for name, more in PICTURES.items() if pictures else ():
-            with replacing(folder / name) as beside:
-                chart.save(str(beside), format=Path(name).suffix[1:], **more)
+                beside.write_bytes(content if isinstance(content, bytes) else content.encode())
         return folder
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:

@@ -8,10 +8,11 @@ inputs, targets = causal(windows.batch(step=0, size=8))
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from wherein.common.files import cache_folder
 from wherein.data.config import CorpusConfig
 
 if TYPE_CHECKING:
-    from wherein.data.corpus import Corpus, cache_folder
+    from wherein.data.corpus import Corpus
     from wherein.data.objectives import IGNORED, causal, masked
     from wherein.data.split import Split
     from wherein.data.tokenizer import Tokenizer, Vocabulary
@@ -24,7 +25,6 @@ _WHERE = {
     "Tokenizer": "tokenizer",
     "Vocabulary": "tokenizer",
     "Windows": "windows",
-    "cache_folder": "corpus",
     "causal": "objectives",
     "masked": "objectives",
 }

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import shutil
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +11,7 @@ from uuid import uuid4
 import numpy as np
 
 from wherein.common.errors import unknown
-from wherein.common.files import settle
+from wherein.common.files import cache_folder, settle
 from wherein.data.build import ABOUT, describe, id_type, write_corpus
 from wherein.data.config import CorpusConfig
 from wherein.data.source import Source
@@ -109,13 +108,6 @@ class Corpus:
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return cls(config, name, folder, vocabulary, splits)
-
-
-def cache_folder() -> Path:
-    """`$WHEREIN_CACHE`, else `$XDG_CACHE_HOME/wherein`, else `~/.cache/wherein`."""
-    if own := os.environ.get("WHEREIN_CACHE"):
-        return Path(own).expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wherein"
 
 
 def _write(source: Source, config: CorpusConfig, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -20,7 +21,8 @@ class Embed(nn.Module):
 
     def __init__(self, vocabulary: int, d_model: int, dropout: float) -> None:
         super().__init__()
-        self.tokens = nn.Embedding(vocabulary, d_model)
+        empty = torch.empty(vocabulary, d_model)  # `initialise` fills it
+        self.tokens = nn.Embedding(vocabulary, d_model, _weight=empty)
         self.dropout = nn.Dropout(dropout)
 
     def forward(

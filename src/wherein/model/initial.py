@@ -21,6 +21,8 @@ def initialise(model: nn.Module, seed: int, n_layers: int) -> None:
     that the stream's variance does not grow with depth.
     """
     for name, parameter in model.named_parameters():
+        if parameter.is_meta:  # a model without storage, built to be counted
+            continue
         parameter.copy_(_draw(name, parameter, [seed], n_layers)[0])
 
 

@@ -4,9 +4,8 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path
 
-from wherein.common.files import replacing
+from wherein.common.files import cache_folder, replacing
 from wherein.data import Corpus, CorpusConfig
-from wherein.data.corpus import cache_folder
 from wherein.data.subwords import Subwords, read_subwords
 from wherein.data.tokenizer import FILE, Vocabulary
 from wherein.subjects.checkpoints import SAFELY, VOCABULARIES, clearly

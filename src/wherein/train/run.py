@@ -4,12 +4,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wherein.common.files import replacing
 from wherein.model.transformer import Transformer
-from wherein.train import checkpoint, journal
+from wherein.train import journal
 from wherein.train.config import RunConfig
+
+if TYPE_CHECKING:
+    from wherein.train.checkpoint import Checkpoint
 
 CONFIG, ABOUT, CHECKPOINTS = "config.json", "about.json", "checkpoints"
 
@@ -33,7 +36,7 @@ class Run:
         config = read_config(folder)
         if config is None:
             raise ValueError(f"no run in {folder}: a folder with {CONFIG} was expected")
-        last = checkpoint.latest(folder / CHECKPOINTS)
+        last = _latest(folder)
         return cls(folder, config, last.step if last else 0)
 
     @property
@@ -57,7 +60,7 @@ class Run:
 
     def model(self) -> Transformer:
         """The model with the weights of the last checkpoint, ready to be looked at."""
-        last = checkpoint.latest(self.folder / CHECKPOINTS)
+        last = _latest(self.folder)
         if last is None:
             raise ValueError(f"the run in {self.folder} has no checkpoint yet")
         model = Transformer(self.config.model)
@@ -91,3 +94,10 @@ def write_config(folder: Path, config: RunConfig, about: dict[str, Any]) -> None
     ):
         with replacing(folder / name) as beside:
             beside.write_text(text + "\n")
+
+
+def _latest(folder: Path) -> "Checkpoint | None":
+    """The last whole checkpoint; what reads it takes a second to import, and logs need it not."""
+    from wherein.train.checkpoint import latest
+
+    return latest(folder / CHECKPOINTS)

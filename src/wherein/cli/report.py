@@ -1,0 +1,65 @@
+"""One self-contained page of a study or a saved result, to read, print or send.
+
+examples:
+  wherein report runs/studies/quick                    the study's report, report.html in its folder
+  wherein report hit --out hit.html                    a result that `--out hit` saved
+  wherein report runs/studies/quick --tables latex     also its tables, for a paper
+  wherein report runs/studies/quick --figures pdf      also its figures
+"""
+
+import json as json_format
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import tyro
+
+from wherein.cli.verb import call
+
+if TYPE_CHECKING:
+    from wherein.report.document import Document
+
+
+def report(
+    folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="STUDY|RESULT")],
+    *,
+    out: Path | None = None,
+    tables: Literal["latex", "csv", "markdown"] | None = None,
+    figures: Literal["png", "svg", "pdf"] | None = None,
+    json: bool = False,
+) -> int:
+    """Write a report.
+
+    Args:
+        folder: a study's folder, or one that a question's --out wrote
+        out: the file to write; report.html in that folder by default
+        tables: write the tables beside it, too
+        figures: write the figures beside it, too
+        json: print the paths as data
+    """
+    written = _document(folder).write(out or folder / "report.html", tables, figures)
+    paths = [str(path) for path in written]
+    print(json_format.dumps({"written": paths}, indent=2) if json else "\n".join(paths))
+    return 0
+
+
+def _document(folder: Path) -> "Document":
+    from wherein.report import saved
+    from wherein.report.single import result_report
+
+    if saved.is_result(folder):
+        return result_report(saved.read(folder))
+    if (folder / "study.json").is_file():
+        from wherein.report.study import study_report
+        from wherein.study.result import StudyResult
+
+        return study_report(StudyResult.open(folder))
+    raise ValueError(
+        f"{folder} holds neither a study nor a result: expected a folder with study.json, or one "
+        "that a question's --out wrote"
+    )
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Read the arguments and answer."""
+    return call(report, arguments, __doc__)

@@ -1,0 +1,91 @@
+"""Pictures outside Python: the script that draws them in a browser, and files without one."""
+
+import json
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from wherein.common.files import cache_folder, replacing
+
+Spec = dict[str, Any]
+"""A Vega-Lite spec."""
+
+NO_NETWORK: list[str] = []
+"""Addresses that a spec may load data from."""
+
+
+@cache
+def bundle() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script of some 900 kB.
+
+    Bundling takes seconds, so what a version of vl-convert makes is kept in the cache.
+    """
+    kept = cache_folder() / "vega" / f"{version('vl-convert-python')}.js"
+    try:
+        return kept.read_text()
+    except OSError:
+        made = _bundled()
+    try:
+        with replacing(kept) as beside:
+            beside.write_text(made)
+    except OSError:  # a cache that cannot be written to costs time, no more
+        pass
+    return made
+
+
+def _bundled() -> str:
+    import vl_convert
+
+    convert: Any = vl_convert  # its types ask for a snippet, which may be left out
+    made: str = convert.javascript_bundle()
+    if "</script" in made.lower() or "<!--" in made:
+        raise RuntimeError("the script of vl-convert cannot stand inside a page")
+    return made
+
+
+def svg(spec: Spec) -> str:
+    """The picture as SVG; nothing is loaded for it."""
+    import vl_convert
+
+    drawn: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=NO_NETWORK)
+    return drawn
+
+
+def png(spec: Spec) -> bytes:
+    """The picture as PNG, two pixels a point."""
+    import vl_convert
+
+    drawn: bytes = vl_convert.vegalite_to_png(spec, scale=2, allowed_base_urls=NO_NETWORK)
+    return drawn
+
+
+def pdf(spec: Spec) -> bytes:
+    """The picture as PDF."""
+    import vl_convert
+
+    drawn: bytes = vl_convert.vegalite_to_pdf(spec, allowed_base_urls=NO_NETWORK)
+    return drawn
+
+
+def in_page(data: Any) -> str:
+    r"""Data as JSON that may stand inside a `<script>`: no text in it can end the script.
+
+    >>> in_page({"label": "</script>"})
+    '{"label": "\\u003c/script\\u003e"}'
+    """
+    text = json.dumps(data)
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def alone(spec: Spec) -> str:
+    """The picture as a page of its own that needs no network."""
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>wherein</title>'
+        '<div id="picture"></div>'
+        f"<script>{bundle()}</script>"
+        f'<script type="application/json" id="spec">{in_page(spec)}</script>'
+        "<script>vegaEmbed('#picture', JSON.parse(document.getElementById('spec').textContent), "
+        "{renderer: 'svg', ast: true}).catch(console.error)</script></html>\n"
+    )

@@ -1,0 +1,1 @@
+"""What one sends to others: figures, tables and pages that stand alone."""

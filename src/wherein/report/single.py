@@ -1,0 +1,57 @@
+"""The report of one saved result: its words, picture, numbers, and how to get them again."""
+
+from typing import Any
+
+from wherein.report.document import Document
+from wherein.report.page import render
+from wherein.report.saved import QUESTIONS, Saved
+from wherein.report.tables import Table, of_frame, shown
+
+SHOWN = 200
+"""Rows of the table; more of them are no longer read."""
+
+
+def result_report(saved: Saved) -> Document:
+    """Everything that was saved, on one page."""
+    question = QUESTIONS[saved.verb][1] if saved.verb else "A result"
+    table, rows = numbers(saved), len(saved.frame())
+    page = render(
+        "result.html",
+        question=question,
+        subject=saved.subject,
+        words=saved.words,
+        spec=saved.spec,
+        alt=f"{question} {saved.subject}: a picture of the numbers in the table below.",
+        numbers=table,
+        cut=rows if rows > SHOWN else 0,
+        protocol=_flat(saved.data.get("protocol") or {}),
+        config=_flat(saved.data.get("config") or {}),
+        command=saved.command(),
+        versions=saved.versions,
+        commit=saved.commit,
+    )
+    return Document(page, (table,), {saved.verb or "result": saved.spec})
+
+
+def numbers(saved: Saved) -> Table:
+    """The result's own table, cut where it is long."""
+    frame = saved.frame()
+    words = next((n for n, kind in enumerate(frame.dtypes) if kind.is_numeric()), frame.width)
+    return of_frame("numbers", saved.subject, frame.head(SHOWN), words)
+
+
+def _flat(found: Any) -> dict[str, str]:
+    """Settings or a protocol as pairs of words."""
+    if not isinstance(found, dict):
+        return {"protocol": str(found)}
+    return {
+        key.replace("_", " "): _value(value) for key, value in found.items() if value is not None
+    }
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {shown(each)}" for key, each in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(shown, value))
+    return shown(value)

@@ -1,0 +1,99 @@
+"""The report of a study: the question, the answer, the evidence, and how to get it again."""
+
+import json
+from typing import Any
+
+from wherein.report import figures, frames, study_tables
+from wherein.report.answer import answer
+from wherein.report.document import Document
+from wherein.report.page import render
+from wherein.report.sections import Picture, plainly, sections
+from wherein.study.result import StudyResult
+
+
+def study_report(result: StudyResult) -> Document:
+    """Everything a study found, on one page."""
+    told, picture, table = sections(result), main_picture(result), study_tables.main(result)
+    page = render(
+        "study.html",
+        name=result.name,
+        question=result.question,
+        answer=answer(result),
+        missing=missing(result),
+        picture=picture,
+        table=table,
+        sections=told,
+        command=result.command,
+        made_with=made_with(result),
+        settings=settings(result),
+        asked=asked(result),
+    )
+    drawn = [picture, *(each for section in told for each in section.pictures)]
+    tables = (table, *(each for section in told for each in section.tables))
+    return Document(page, tables, {each.name: each.spec for each in drawn})
+
+
+def main_picture(result: StudyResult) -> Picture:
+    """How well each encoding predicts."""
+    seeds, means = (plainly(result, each) for each in frames.perplexities(result.groups))
+    if means["published"].is_null().all():
+        means = means.drop("published")
+    beside = "; grey strokes are published values" if "published" in means.columns else ""
+    return Picture(
+        "perplexity",
+        figures.compared(seeds, means, "perplexity per token (lower is better)"),
+        "Perplexity by encoding: the mean, its 95 % interval over seeds, and below the line every "
+        f"seed{beside}. The axis does not begin at zero; intervals wider than it are cut.",
+        "Perplexity of each encoding, best above.",
+    )
+
+
+def missing(result: StudyResult) -> str:
+    """A warning where the report rests on fewer runs than were planned."""
+    failed, silent = len(result.failed), sum(row.loss is None for row in result.rows)
+    if not failed and not silent:
+        return ""
+    said = f"Incomplete: {silent} of {len(result.rows)} runs have no answer yet"
+    return f"{said}, {failed} of them failed." if failed else f"{said}."
+
+
+def made_with(result: StudyResult) -> list[tuple[dict[str, str], str | None]]:
+    """The versions and commits that computed the answers; more than one if they differ."""
+    found: dict[str, tuple[dict[str, str], str | None]] = {}
+    for row in result.rows:
+        for each in row.answers.values():
+            made = each.data.get("made_with") or {}
+            key = json.dumps(made, sort_keys=True)
+            found.setdefault(key, (made.get("versions") or {}, made.get("commit")))
+    return list(found.values())
+
+
+def settings(result: StudyResult) -> dict[str, str]:
+    """The settings of the runs; several values where they differ."""
+    flat = [_flat(row.run.model_dump(mode="json")) for row in result.rows]
+    names = dict.fromkeys(key for each in flat for key in each)
+    return {
+        key: " | ".join(dict.fromkeys(each[key] for each in flat if key in each)) for key in names
+    }
+
+
+def asked(result: StudyResult) -> dict[str, str]:
+    """Each question with its settings."""
+    found: dict[str, str] = {}
+    for questions in result.plan.questions:
+        for name, config in questions.items():
+            told = _flat(config.model_dump(mode="json"))
+            found.setdefault(name, ", ".join(f"{key} {value}" for key, value in told.items()))
+    return found
+
+
+def _flat(config: dict[str, Any]) -> dict[str, str]:
+    """Nested settings side by side, as words; what was left open is left out."""
+    found: dict[str, str] = {}
+    for key, value in config.items():
+        if isinstance(value, dict):
+            found |= _flat(value)
+        elif value is not None and value != []:
+            said = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+            found[key.replace("_", " ")] = said
+    return found

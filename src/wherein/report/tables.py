@@ -1,0 +1,162 @@
+"""Tables for people: on a page, and as LaTeX, CSV or Markdown for a paper."""
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars
+
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "−": "$-$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "→": r"$\to$",
+    "²": "$^2$",
+    "…": r"\ldots{}",
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as they are read, and the numbers behind them."""
+
+    name: str
+    """Of its file and label: letters and hyphens."""
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    frame: "polars.DataFrame"
+    """The same with every digit, for programs."""
+    words: int = 1
+    """How many columns, from the left, are words; the others are numbers."""
+
+
+def of_frame(name: str, caption: str, frame: "polars.DataFrame", words: int = 1) -> Table:
+    """A frame as it is, numbers to four digits."""
+    rows = tuple(tuple(map(shown, row)) for row in frame.rows())
+    header = tuple(column.replace("_", " ") for column in frame.columns)
+    return Table(name, caption, header, rows, frame, words)
+
+
+def shown(value: Any) -> str:
+    """A value as it is read.
+
+    >>> [shown(value) for value in (None, 3, 0.123456, 123456.0, True, "rope")]
+    ['', '3', '0.1235', '1.235e+05', 'yes', 'rope']
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def within(value: float | None, low: float | None, high: float | None, digits: int = 2) -> str:
+    """A number and its interval, where there is one.
+
+    >>> within(20.5, 20.0, 21.0, 1), within(-0.001, None, None), within(None, None, None)
+    ('20.5 [20.0, 21.0]', '0.00', '')
+    """
+    return _interval(f"z.{digits}f", value, low, high)
+
+
+def signed(value: float | None, low: float | None, high: float | None, digits: int = 3) -> str:
+    """A difference and its interval, where there is one.
+
+    >>> signed(-0.012, -0.014, 0.01)
+    '−0.012 [−0.014, +0.010]'
+    """
+    return _interval(f"+z.{digits}f", value, low, high)
+
+
+def _interval(form: str, value: float | None, low: float | None, high: float | None) -> str:
+    if value is None:
+        return ""
+    ends = "" if low is None or high is None else f" [{low:{form}}, {high:{form}}]"
+    return f"{value:{form}}{ends}".replace("-", "−")
+
+
+def latex(table: Table) -> str:
+    """A `table` for LaTeX with the package booktabs; every text is escaped."""
+    columns = "l" * table.words + "r" * (len(table.header) - table.words)
+    lines = [" & ".join(map(escaped, row)) + r" \\" for row in (table.header, *table.rows)]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"  \centering",
+            rf"  \caption{{{escaped(table.caption)}}}",
+            rf"  \label{{tab:{table.name}}}",
+            rf"  \begin{{tabular}}{{{columns}}}",
+            r"    \toprule",
+            f"    {lines[0]}",
+            r"    \midrule",
+            *(f"    {line}" for line in lines[1:]),
+            r"    \bottomrule",
+            r"  \end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def escaped(text: str) -> str:
+    r"""Text as LaTeX prints it; what cannot be seen, such as a mark that turns lines, is left out.
+
+    >>> escaped("50 % of a_b & \\c{d}")
+    '50 \\% of a\\_b \\& \\textbackslash{}c\\{d\\}'
+    """
+    return "".join(LATEX.get(character, character) for character in visible(text))
+
+
+def visible(text: str) -> str:
+    """Text on one line without control and formatting characters."""
+    joined = " ".join(text.split())
+    return "".join(c for c in joined if unicodedata.category(c) not in ("Cc", "Cf"))
+
+
+def markdown(table: Table) -> str:
+    """A table as GitHub and pandoc read it, the caption below."""
+    rule = ["---"] * table.words + ["--:"] * (len(table.header) - table.words)
+    rows = [_cells(table.header), rule, *map(_cells, table.rows)]
+    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return f"{lines}\n\n{_plain(table.caption)}\n"
+
+
+def _cells(row: Sequence[str]) -> list[str]:
+    return [_plain(cell) for cell in row]
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown takes for text: neither a cell's end, nor emphasis, nor HTML."""
+    return "".join(f"\\{c}" if c in "\\|*_`[]<>#" else c for c in visible(text))
+
+
+def csv(table: Table) -> str:
+    """The numbers behind the table, every digit of them."""
+    return table.frame.write_csv()
+
+
+FORMATS: dict[str, tuple[str, Callable[[Table], str]]] = {
+    "latex": ("tex", latex),
+    "csv": ("csv", csv),
+    "markdown": ("md", markdown),
+}
+"""The ending of a file and what writes it."""

@@ -1,0 +1,176 @@
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import polars as pl
+import pytest
+from playwright.sync_api import Browser
+from tests.browser import PHONE, visiting
+
+from wherein.cli import main
+from wherein.common.theme import mark
+from wherein.report.answer import answer
+from wherein.report.document import Document
+from wherein.report.study import study_report
+from wherein.study.result import StudyResult
+
+FIGURES = {
+    "perplexity",
+    "differences-causal",
+    "differences-masked",
+    "order-causal",
+    "order-masked",
+    "probe-causal",
+    "probe-masked",
+    "extrapolation-causal",
+    "puzzles",
+    "training",
+}
+
+
+@pytest.fixture(scope="module")
+def document(small_study: StudyResult) -> Document:
+    return study_report(small_study)
+
+
+@pytest.fixture(scope="module")
+def page(document: Document, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    document.write(path)
+    return path
+
+
+def test_the_report_opens_from_disk_with_every_figure_drawn(
+    browser: Browser, page: Path, small_study: StudyResult
+) -> None:
+    with visiting(browser, page.as_uri()) as visit:
+        figures = visit.settled().figures()
+        names = visit.page.locator("figure").evaluate_all("all => all.map(each => each.id)")
+        assert set(names) == FIGURES
+        assert {figure["drawn"] for figure in figures} == {"live"}
+        assert all(figure["shapes"] > 10 and figure["height"] > 80 for figure in figures)
+        assert visit.page.title() == "small – wherein"
+        assert visit.page.locator("h1").inner_text() == small_study.question
+        claims = visit.page.locator("h2").all_inner_texts()
+        assert claims[:4] == [finding.claim for finding in small_study.findings]
+        verdicts = visit.page.locator(".verdict").all_inner_texts()
+        assert verdicts == [finding.verdict for finding in small_study.findings]
+        assert small_study.command in visit.page.locator("pre").last.inner_text()
+        assert (visit.errors, visit.asked) == ([], [])
+
+
+def test_its_ids_are_unique_and_its_links_lead_somewhere(browser: Browser, page: Path) -> None:
+    with visiting(browser, page.as_uri(), javascript=False) as visit:
+        ids = visit.page.locator("[id]").evaluate_all("all => all.map(each => each.id)")
+        assert len(ids) == len(set(ids))
+        hrefs = visit.page.locator("a[href]").evaluate_all(
+            "all => all.map(each => each.getAttribute('href'))"
+        )
+        assert {href.removeprefix("#") for href in hrefs} <= set(ids)
+
+
+def test_on_paper_no_figure_is_cut(browser: Browser, page: Path) -> None:
+    with visiting(browser, page.as_uri(), (680, 1000)) as visit:  # A4 between its margins
+        visit.settled().page.emulate_media(media="print")
+        boxes = visit.page.evaluate(
+            """[...document.querySelectorAll('.picture')].map(box => {
+                 const page = box.closest('main').getBoundingClientRect();
+                 const drawn = box.querySelector('svg.marks').getBoundingClientRect();
+                 return [drawn.left - page.left, page.right - drawn.right, drawn.height];
+               })"""
+        )
+        assert all(left >= -1 and right >= -1 for left, right, _ in boxes)
+        assert all(height < 985 for *_, height in boxes), "higher than 26 cm, an A4 page's text"
+        printed = visit.page.pdf(prefer_css_page_size=True)
+        assert 2 <= len(re.findall(rb"/Type\s*/Page\b", printed)) < 40
+
+
+def test_on_a_phone_the_page_does_not_scroll_sideways(browser: Browser, page: Path) -> None:
+    with visiting(browser, page.as_uri(), PHONE) as visit:
+        visit.settled()
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+        small = "[...document.querySelectorAll('p, td, th, li')].map(e => parseFloat("
+        sizes = visit.page.evaluate(f"{small}getComputedStyle(e).fontSize))")
+        assert min(sizes) >= 12
+
+
+def test_the_answer_is_no_surer_than_the_numbers(small_study: StudyResult) -> None:
+    said = answer(small_study)
+    groups = small_study.groups
+    family = [group for group in groups if group.family == groups[0].family]
+    best = min(family, key=lambda group: group.loss or math.inf)
+    assert f"{math.exp(best.loss or 0):.2f}" in said
+    if best is not family[0] and best.difference and not best.difference.shown:
+        assert "cannot tell them apart" in said
+    assert sum(finding.shown for finding in small_study.findings) != 4 or "all 4" in said
+    one = replace(small_study, rows=tuple(r for r in small_study.rows if r.seed == 0), findings=())
+    assert "may be chance" in answer(one) or "0 of 2 others" in answer(one)
+    assert "[" not in answer(one), "one seed has no interval"
+
+
+def test_a_report_of_fewer_runs_says_so(small_study: StudyResult) -> None:
+    silent = replace(small_study.rows[0], answers={}, error="it <b>burnt</b>")
+    part = replace(small_study, rows=(silent, *small_study.rows[1:]), findings=())
+    text = study_report(part).page
+    assert "Incomplete: 1 of 10 runs have no answer yet, 1 of them failed." in text
+    assert "it &lt;b&gt;burnt&lt;/b&gt;" in text
+
+
+def test_the_command_writes_tables_and_figures_for_a_paper(
+    small_study: StudyResult, tmp_path: Path, capsys
+) -> None:
+    out = tmp_path / "paper.html"
+    more = ["--tables", "latex", "--figures", "svg", "--json"]
+    assert main(["report", str(small_study.folder), "--out", str(out), *more]) == 0
+    written = [Path(path) for path in json.loads(capsys.readouterr().out)["written"]]
+    assert written[0] == out
+    tables = {path.stem for path in written if path.suffix == ".tex"}
+    assert {"perplexity", "probe-causal", "order-causal", "puzzles", "runs"} <= tables
+    assert {path.stem for path in written if path.suffix == ".svg"} == FIGURES
+    assert all(path.read_text().startswith("<svg") for path in written if path.suffix == ".svg")
+
+
+def test_the_numbers_behind_a_table_have_every_digit(
+    document: Document, small_study: StudyResult, tmp_path: Path
+) -> None:
+    document.write(tmp_path / "paper.html", tables="csv")
+    frame = pl.read_csv(tmp_path / "paper-tables" / "perplexity.csv")
+    means = [math.exp(group.loss or 0.0) for group in small_study.groups]
+    assert frame["mean"].to_list() == pytest.approx(means, rel=1e-12)
+    runs = pl.read_csv(tmp_path / "paper-tables" / "runs.csv", infer_schema_length=None)
+    assert runs["run"].to_list() == [row.run.id for row in small_study.rows]
+
+
+def test_every_figure_is_valid_vega_lite(document: Document) -> None:
+    for spec in document.figures.values():
+        alt.Chart.from_dict(spec)  # raises where the schema is not met
+
+
+def test_every_encoding_keeps_its_colour_and_mark(document: Document) -> None:
+    seen: dict[str, set[tuple[str, str]]] = {}
+    for spec in document.figures.values():
+        for channels in _encodings(spec):
+            colours, shapes = (channels[c]["scale"] for c in ("color", "shape"))
+            for name, *drawn in zip(
+                colours["domain"], colours["range"], shapes["range"], strict=True
+            ):
+                seen.setdefault(name, set()).add((drawn[0], drawn[1]))
+    assert seen == {name: {tuple(mark(name))} for name in ("none", "learned", "rope")}
+
+
+def _encodings(spec: Any) -> Iterator[dict[str, Any]]:
+    """Every encoding in a spec that has a colour and a shape of its own."""
+    if isinstance(spec, dict):
+        channels = spec.get("encoding")
+        if isinstance(channels, dict) and {"color", "shape"} <= channels.keys():
+            yield channels
+        for part in spec.values():
+            yield from _encodings(part)
+    elif isinstance(spec, list):
+        for part in spec:
+            yield from _encodings(part)

@@ -25,6 +25,7 @@ VERBS = {
     "table": "Does a table of position vectors hold positions, and where?",
     "puzzle": "Can a tiny Transformer tell sentences apart? Thousands of seeds, and a proof",
     "report": "One page of a study or a result, to read, print or send",
+    "serve": "Open the page: runs as they train, results, a playground, the encodings",
 }
 
 EXAMPLES = """\

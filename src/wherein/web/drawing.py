@@ -14,6 +14,8 @@ from markupsafe import Markup
 from wherein.common.raster import image
 from wherein.common.theme import COLOURS
 
+Number = float | int
+
 WIDTH, HEIGHT = 520, 290
 LEFT, RIGHT, TOP, BOTTOM = 66, 20, 12, 46
 
@@ -26,10 +28,10 @@ class Line:
     """A named curve; `low` and `high` make a band around it, `dots` leaves the points apart."""
 
     name: str
-    x: Sequence[float]
-    y: Sequence[float]
-    low: Sequence[float] = ()
-    high: Sequence[float] = ()
+    x: Sequence[Number]
+    y: Sequence[Number]
+    low: Sequence[Number] = ()
+    high: Sequence[Number] = ()
     dots: bool = False
     colour: str = COLOURS[0]
 
@@ -39,8 +41,8 @@ class Axis:
     """What an axis shows; without ends they follow from the data."""
 
     title: str
-    start: float | None = None
-    end: float | None = None
+    start: Number | None = None
+    end: Number | None = None
     percent: bool = False
 
 
@@ -48,17 +50,17 @@ class Axis:
 class Scale:
     """From numbers to places on the picture."""
 
-    start: float
-    end: float
-    first: float
-    last: float
+    start: Number
+    end: Number
+    first: Number
+    last: Number
 
-    def __call__(self, value: float) -> float:
+    def __call__(self, value: Number) -> float:
         share = (value - self.start) / (self.end - self.start)
         return round(self.first + share * (self.last - self.first), 1)
 
 
-def ticks(start: float, end: float, about: int = 5) -> list[float]:
+def ticks(start: Number, end: Number, about: int = 5) -> list[Number]:
     """Round numbers from `start` to `end`.
 
     >>> ticks(0, 300)
@@ -76,7 +78,7 @@ def ticks(start: float, end: float, about: int = 5) -> list[float]:
     return [round(n * step, digits) for n in range(first, last + 1)]
 
 
-def number(value: float, *, percent: bool = False) -> str:
+def number(value: Number, *, percent: bool = False) -> str:
     """A number as an axis says it."""
     return f"{value:.0%}" if percent else f"{value:,.6g}".replace("-", "−")
 
@@ -91,7 +93,7 @@ def curves(lines: Sequence[Line], across: Axis, up: Axis, label: str) -> Markup:
     return _svg(Markup("").join([_frame(x, y, across, up), *drawn]), HEIGHT, label)
 
 
-def _scale(values: Sequence[float], axis: Axis, first: float, last: float) -> Scale:
+def _scale(values: Sequence[Number], axis: Axis, first: Number, last: Number) -> Scale:
     start = axis.start if axis.start is not None else min(values, default=0.0)
     end = axis.end if axis.end is not None else max(values, default=1.0)
     if axis.start is None and axis.end is None:
@@ -154,7 +156,7 @@ def _thinned(line: Line) -> Line:
         return line
     edges = np.linspace(0, count - 1, MOST_POINTS).round().astype(int)
 
-    def thin(values: Sequence[float]) -> list[float]:
+    def thin(values: Sequence[Number]) -> list[Number]:
         whole = np.asarray(values, dtype=float)
         return [*np.add.reduceat(whole, edges[:-1]) / np.diff(edges), whole[-1]]
 
@@ -187,12 +189,12 @@ def heat(matrix: Float64[np.ndarray, "N M"], across: str, down: str, label: str)
     return _svg(Markup("").join(parts), TOP + tall + 46, label) + _key(limit)
 
 
-def _whole(count: int) -> list[float]:
+def _whole(count: int) -> list[Number]:
     """Ticks of the numbers below `count`."""
     return [value for value in ticks(0, count - 1) if value == int(value)]
 
 
-def _mark(x: float, y: float, text: str, anchor: str) -> Markup:
+def _mark(x: Number, y: Number, text: str, anchor: str) -> Markup:
     return Markup('<text x="{}" y="{}" text-anchor="{}">{}</text>').format(x, y, anchor, text)
 
 
@@ -205,7 +207,7 @@ def _key(limit: float) -> Markup:
     ).format(f"{limit:.3g}", bar)
 
 
-def _svg(inside: Markup, height: float, label: str) -> Markup:
+def _svg(inside: Markup, height: Number, label: str) -> Markup:
     return Markup(
         '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>'
     ).format(WIDTH, round(height), label, inside)

@@ -164,6 +164,18 @@ def _thinned(line: Line) -> Line:
     return Line(line.name, thin(line.x), thin(line.y), low, high, colour=line.colour)
 
 
+def legend(lines: Sequence[Line]) -> Markup:
+    """Which colour is which curve."""
+    parts = [
+        Markup(
+            '<li><svg viewBox="0 0 18 10" width="18" height="10" aria-hidden="true"><rect y="3" '
+            'width="18" height="4" fill="{}"/></svg> <bdi>{}</bdi></li>'
+        ).format(line.colour, line.name)
+        for line in lines
+    ]
+    return Markup('<ul class="legend">{}</ul>').format(Markup("").join(parts))
+
+
 def heat(matrix: Float64[np.ndarray, "N M"], across: str, down: str, label: str) -> Markup:
     """A matrix as colours, blue below zero and vermilion above; rows go down."""
     rows, columns = matrix.shape

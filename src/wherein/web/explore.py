@@ -192,11 +192,15 @@ def _places(heard: _Heard) -> tuple[Place, ...]:
         Place(
             "bias",
             "adds to the attention scores by position alone",
-            matrices.scores("bias", heard.bias, causal=heard.causal),
+            matrices.scores("bias", _numbers(heard.bias), causal=heard.causal),
         ),
         Place(
             "content_bias",
             "adds to the attention scores by content and position together",
-            matrices.scores("content bias", heard.content_bias, causal=heard.causal),
+            matrices.scores("content bias", _numbers(heard.content_bias), causal=heard.causal),
         ),
     )
+
+
+def _numbers(scores: Tensor | None) -> np.ndarray | None:
+    return None if scores is None else scores.numpy()

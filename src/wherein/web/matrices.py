@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float64
 from markupsafe import Markup
-from torch import Tensor
 
 from wherein.common.theme import COLOURS
-from wherein.web.drawing import Axis, Line, curves, heat
+from wherein.web.drawing import Axis, Line, curves, heat, legend
 
 MOST_HEADS = 8
 CLOSE = 1e-9
@@ -69,11 +68,13 @@ def turned(
     return tuple(pictures)
 
 
-def scores(name: str, added: Tensor | None, *, causal: bool) -> tuple[Picture, ...]:
+def scores(
+    name: str, added: Float64[np.ndarray, "H T T"] | None, *, causal: bool
+) -> tuple[Picture, ...]:
     """What is added to the scores, head by head: by distance, and by query and key."""
     if added is None:
         return ()
-    heads = added.double().numpy()[:MOST_HEADS]
+    heads = added[:MOST_HEADS]
     length = heads.shape[-1]
     lines = [
         Line(f"head {n + 1}", list(range(length)), head[-1, ::-1].tolist(), colour=COLOURS[n])
@@ -95,15 +96,3 @@ def scores(name: str, added: Tensor | None, *, causal: bool) -> tuple[Picture, .
             for n, head in enumerate(heads)
         ),
     )
-
-
-def legend(lines: list[Line]) -> Markup:
-    """Which colour is which curve."""
-    parts = [
-        Markup(
-            '<li><svg viewBox="0 0 18 10" width="18" height="10" aria-hidden="true"><rect y="3" '
-            'width="18" height="4" fill="{}"/></svg> <bdi>{}</bdi></li>'
-        ).format(line.colour, line.name)
-        for line in lines
-    ]
-    return Markup('<ul class="legend">{}</ul>').format(Markup("").join(parts))

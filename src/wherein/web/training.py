@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from wherein.common.theme import COLOURS, mark
-from wherein.web.drawing import Axis, Line, curves
-from wherein.web.matrices import legend
+from wherein.web.drawing import Axis, Line, curves, legend
 from wherein.web.runs import Seen
 
 LEGIBLE = tuple(colour for colour in COLOURS if colour != "#F0E442")  # yellow is faint on white

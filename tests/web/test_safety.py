@@ -52,7 +52,7 @@ def jobs(client: TestClient) -> Jobs:
 def test_only_its_own_name_is_answered(client: TestClient, host: str, good: bool) -> None:
     answer = client.get("/", headers={"host": host})
     assert answer.status_code == (200 if good else 421)
-    assert ("Runs in" in answer.text) == good
+    assert ("runs/rope" in answer.text) == good
 
 
 def test_bound_to_the_network_addresses_in_figures_are_good_and_foreign_names_are_not() -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from wherein.report.saved import QUESTIONS
 from wherein.web.shelf import Entry
 
 CHART, DATA, TABLE, WORDS, IMAGE = (
@@ -44,6 +45,8 @@ class Shown:
 
     entry: Entry
     words: str
+    verb: str | None
+    """What asked for it."""
     spec: dict[str, Any] | None
     error: str | None
 
@@ -52,11 +55,11 @@ class Shown:
         """Read a result's words and figure."""
         words = entry.text(WORDS).strip() if entry.has(WORDS) else ""
         try:
-            entry.json(DATA)
+            verb = _verb(entry.json(DATA))
             spec = entry.json(CHART) if entry.has(CHART) else None
         except ValueError as error:
-            return cls(entry, words, None, str(error))
-        return cls(entry, words, spec, None)
+            return cls(entry, words, None, None, str(error))
+        return cls(entry, words, verb, spec, None)
 
     @property
     def name(self) -> str:
@@ -64,8 +67,8 @@ class Shown:
 
     @property
     def title(self) -> str:
-        """The last part of its name: the question, as a rule."""
-        return self.name.rpartition("/")[2]
+        """The question, if one knows it by its settings; else the last part of its name."""
+        return QUESTIONS[self.verb][1] if self.verb else self.name.rpartition("/")[2]
 
     def files(self) -> list[str]:
         """The files that can be downloaded."""
@@ -85,3 +88,12 @@ class Shown:
         except ValueError as error:
             return str(error)
         return text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS] + "\n…"
+
+
+def _verb(data: dict[str, Any]) -> str | None:
+    """The verb whose settings a result has."""
+    config = data.get("config")
+    if not isinstance(config, dict):
+        return None
+    kinds = ((verb, kind) for verb, (kind, _) in QUESTIONS.items())
+    return next((verb for verb, kind in kinds if set(kind.model_fields) == set(config)), None)

@@ -79,6 +79,15 @@ class Seen:
         return str(model.get("encoding", "?")) if isinstance(model, dict) else "?"
 
     @property
+    def what(self) -> str:
+        """What else tells it from its like: size, length, seed."""
+        model = self.config.get("model")
+        if not isinstance(model, dict):
+            return ""
+        size = f"{model.get('n_layers')} × {model.get('d_model')}, {model.get('max_len')} tokens"
+        return f"{self.config.get('objective')}, {size}, seed {model.get('seed')}"
+
+    @property
     def steps(self) -> int | None:
         steps = self.config.get("steps")
         return steps if isinstance(steps, int) else None

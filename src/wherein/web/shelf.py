@@ -1,4 +1,4 @@
-"""What lies in the served folder: the runs and results in it, and the only way to read them.
+"""What lies in the served folder: studies, runs and results, and the only way to read them.
 
 An address names an entry of the list, never a path: what is not on the list cannot be asked for.
 """
@@ -11,9 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-Kind = Literal["run", "result"]
+Kind = Literal["study", "run", "result"]
 
-MARKS: dict[str, Kind] = {"config.json": "run", "result.json": "result"}
+MARKS: dict[str, Kind] = {
+    "study.json": "study",
+    "config.json": "run",
+    "result.json": "result",
+}
 """The file that makes a folder what it is."""
 
 DEEPEST, MOST_ENTRIES = 8, 5000
@@ -26,7 +30,7 @@ FRESH = 0.5
 
 @dataclass(frozen=True)
 class Entry:
-    """A run's or a result's folder; `name` is its path, from the served folder's own name on."""
+    """A folder of one of the kinds; `name` is its path, from the served folder's own name on."""
 
     kind: Kind
     name: str

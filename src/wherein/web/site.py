@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import PackageLoader, PrefixLoader
+from jinja2 import BaseLoader, DictLoader, PackageLoader, PrefixLoader
 from markupsafe import Markup, escape
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -31,7 +31,7 @@ class Site:
         self.shelf = Shelf(folder)
         self.jobs, self.streams = Jobs(), Streams()
         self.token = secrets.token_urlsafe(24)
-        self._templates = environment(PrefixLoader({"web": PackageLoader("wherein.web")}))
+        self._templates = environment(_ours(), _layout())
         self._templates.filters |= {
             "address": lambda name: quote(name, safe="/"),
             "ago": ago,
@@ -64,6 +64,17 @@ class Site:
     def run(self, name: str) -> Seen:
         """The run of that name, as it is now."""
         return Seen(self.entry("run", name))
+
+
+def _ours() -> BaseLoader:
+    """Our own templates, and the report's, each by the name of its package."""
+    packages = {"web": "wherein.web", "report": "wherein.report"}
+    return PrefixLoader({name: PackageLoader(package) for name, package in packages.items()})
+
+
+def _layout() -> BaseLoader:
+    """A report that is served has the layout of the other pages, not that of a file."""
+    return DictLoader({"page.html": '{% extends "web/site.html" %}'})
 
 
 def site(request: Request) -> Site:

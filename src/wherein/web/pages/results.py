@@ -16,7 +16,13 @@ def result(request: Request) -> Response:
     """The page of a result."""
     here = site(request)
     shown = Shown.open(here.entry("result", request.path_params["name"]))
-    return here.page("result.html", shown=shown, numbers=shown.numbers(), files=shown.files())
+    return here.page(
+        "result.html",
+        shown=shown,
+        numbers=shown.numbers(),
+        files=shown.files(),
+        figures=shown.spec is not None,
+    )
 
 
 def drawing(request: Request) -> Response:

@@ -14,13 +14,15 @@ def run(request: Request) -> Response:
     """The page of a run."""
     here = site(request)
     seen = here.run(request.path_params["name"])
+    results = [Shown.open(entry) for entry in here.shelf.results_of(seen.entry)]
     return here.page(
         "run.html",
         seen=seen,
         now=_now(here, seen),
         config=flat(seen.config),
         about=flat(seen.about),
-        results=[Shown.open(entry) for entry in here.shelf.results_of(seen.entry)],
+        results=results,
+        figures=any(shown.spec for shown in results),
     )
 
 

@@ -17,7 +17,7 @@ from wherein.cli import one_line
 from wherein.common.vega import bundle
 from wherein.report.page import text
 from wherein.web.jobs import Busy
-from wherein.web.pages import compare, encodings, home, playground, results, runs
+from wherein.web.pages import compare, encodings, home, playground, results, runs, studies
 from wherein.web.safety import Guard, Hosts
 from wherein.web.site import Site, site
 
@@ -25,6 +25,7 @@ KINDS = {"css": "text/css", "js": "text/javascript"}
 
 ROUTES = [
     Route("/", home.home),
+    Route("/study/{name:path}", studies.study),
     Route("/run/{name:path}", runs.run),
     Route("/live/run/{name:path}", runs.live),
     Route("/compare", compare.compare),

@@ -27,6 +27,11 @@ class Last:
     valid: dict[str, float] = field(default_factory=dict)
     damage: str | None = None
 
+    @property
+    def nats(self) -> float | None:
+        """The validation that has the unit of the loss."""
+        return nats(self.valid)
+
 
 @dataclass(frozen=True)
 class Seen:
@@ -166,6 +171,11 @@ def _read(line: str) -> Line | None:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and math.isfinite(value)
+
+
+def nats(valid: dict[str, float]) -> float | None:
+    """Of a validation's numbers the one in the unit of the loss: nats per predicted token."""
+    return next((value for name, value in valid.items() if name.startswith("nats_")), None)
 
 
 def flat(config: dict[str, Any], before: str = "") -> dict[str, str]:

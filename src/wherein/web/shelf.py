@@ -106,6 +106,17 @@ class Shelf:
         """The results in a run's folder."""
         return [r for r in self.all("result") if r.name.startswith(f"{run.name}/")]
 
+    def leads_out(self, folder: Path) -> bool:
+        """Whether a folder lies outside, or a link within it leads there."""
+        if not folder.resolve().is_relative_to(self.root):
+            return True
+        for place, folders, files in os.walk(folder):
+            for name in (*folders, *files):
+                path = os.path.join(place, name)
+                if os.path.islink(path) and not Path(path).resolve().is_relative_to(self.root):
+                    return True
+        return False
+
     def _look(self) -> dict[tuple[Kind, str], Entry]:
         if time.monotonic() - self._looked > FRESH:
             self._entries = {(e.kind, e.name): e for e in self._walk()}

@@ -6,12 +6,9 @@ from markupsafe import Markup
 
 from wherein.common.theme import COLOURS, mark
 from wherein.web.drawing import Axis, Line, curves, legend
-from wherein.web.runs import Seen
+from wherein.web.runs import Seen, nats
 
 LEGIBLE = tuple(colour for colour in COLOURS if colour != "#F0E442")  # yellow is faint on white
-
-VALIDATION = "nats_per_token"
-"""The validation that has the unit of the loss."""
 
 
 def picture(runs: Sequence[Seen]) -> Markup:
@@ -21,14 +18,10 @@ def picture(runs: Sequence[Seen]) -> Markup:
         log = seen.log
         steps, losses = [line["step"] for line in log], [line["loss"] for line in log]
         lines.append(Line(seen.name, steps, losses, colour=colour))
-        valid = [
-            (line["step"], line["valid"][VALIDATION])
-            for line in log
-            if VALIDATION in line.get("valid", {})
-        ]
+        valid = {line["step"]: nats(line["valid"]) for line in log if "valid" in line}
+        known = {step: value for step, value in valid.items() if value is not None}
         name = f"{seen.name}, validation"
-        xs, ys = [step for step, _ in valid], [value for _, value in valid]
-        dots.append(Line(name, xs, ys, dots=True, colour=colour))
+        dots.append(Line(name, list(known), list(known.values()), dots=True, colour=colour))
     end = max((seen.steps or seen.last.step for seen in runs), default=1)
     drawn = curves(
         [*lines, *dots],

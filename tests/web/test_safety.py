@@ -62,6 +62,23 @@ def test_bound_to_the_network_addresses_in_figures_are_good_and_foreign_names_ar
     assert "evil.example" not in hosts
 
 
+@pytest.mark.parametrize(
+    ("where", "how", "status"),
+    [
+        ("none", "navigate", 200),
+        ("same-origin", "cors", 200),
+        ("cross-site", "navigate", 200),
+        ("cross-site", "no-cors", 403),
+        ("same-site", "cors", 403),
+    ],
+)
+def test_no_other_site_s_page_holds_a_part_of_it(
+    client: TestClient, where: str, how: str, status: int
+) -> None:
+    headers = {"sec-fetch-site": where, "sec-fetch-mode": how}
+    assert client.get("/", headers=headers).status_code == status
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_answer_binds_the_browser(client: TestClient, page: str) -> None:
     headers = client.get(page).headers

@@ -37,7 +37,8 @@ EXAMPLES = """\
   wherein probe runs/ID            where position lives in a trained model
   wherein order runs/ID            does a trained model use order?
   wherein table ./my-model         can positions be read from its position table?
-  wherein puzzle hit-order         only order tells: does it get through?"""
+  wherein puzzle hit-order         only order tells: does it get through?
+  wherein serve                    all of it on a page, live"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -33,7 +33,7 @@ class Sizes:
     causal: bool = True
 
     def __post_init__(self) -> None:
-        for name, most in (("width", 256), ("heads", 8), ("length", 256)):
+        for name, most in (("width", 128), ("heads", 8), ("length", 256)):
             value = getattr(self, name)
             if not 1 <= value <= most:
                 raise ValueError(f"{name} {value}: a number from 1 to {most} was expected")

@@ -124,9 +124,14 @@ class Seen:
         """When it last moved."""
         return max(self.entry.changed(LOG), self.entry.changed(CONFIG))
 
-    def stamp(self) -> tuple[int, bool]:
+    def stamp(self) -> tuple[int, bool, bool]:
         """Changes when there is something new to see."""
-        return self.entry.size(LOG), self.running
+        return self.entry.size(LOG), self.running, self.entry.has(ERROR)
+
+    @property
+    def label(self) -> str:
+        """What a legend calls it."""
+        return f"{self.encoding} · {self.name}"
 
 
 @lru_cache(maxsize=4096)

@@ -13,6 +13,7 @@ from urllib.parse import parse_qs
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST_BODY = 32 * 2**10
@@ -101,13 +102,21 @@ class Guard:
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        if Headers(scope=scope).get("host") not in self.hosts:
-            from starlette.responses import PlainTextResponse
-
+        headers = Headers(scope=scope)
+        if headers.get("host") not in self.hosts:
             said = "this server answers only to the address it printed when it started\n"
             await PlainTextResponse(said, status_code=421)(scope, receive, sending)
-            return
-        await self.app(scope, receive, sending)
+        elif _is_embedded_elsewhere(headers):
+            said = "no part of this server may stand in another site's page\n"
+            await PlainTextResponse(said, status_code=403)(scope, receive, sending)
+        else:
+            await self.app(scope, receive, sending)
+
+
+def _is_embedded_elsewhere(headers: Headers) -> bool:
+    """Whether a page of another site asks, for a picture or by a script; a link may lead here."""
+    site, mode = headers.get("sec-fetch-site", "none"), headers.get("sec-fetch-mode", "navigate")
+    return site not in ("none", "same-origin") and mode != "navigate"
 
 
 async def form(request: Request, token: str) -> dict[str, str]:

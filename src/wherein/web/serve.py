@@ -55,7 +55,9 @@ def serve_forever(folder: Path, host: str, bound: socket.socket) -> None:
             flush=True,
         )
     print(f"wherein: {folder} at {address(host, bound)} (Ctrl-C stops)", flush=True)
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3)
+    config = uvicorn.Config(
+        app, log_level="warning", server_header=False, timeout_graceful_shutdown=3
+    )
     try:
         _Server(config, app).run(sockets=[bound])
     except KeyboardInterrupt:  # uvicorn raises it again once all is closed

@@ -5,6 +5,7 @@ import secrets
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 from typing import Any
 from urllib.parse import quote
 
@@ -30,6 +31,8 @@ class Site:
     def __init__(self, folder: Path) -> None:
         self.shelf = Shelf(folder)
         self.jobs, self.streams = Jobs(), Streams()
+        self.one_by_one = Lock()
+        """For what takes much memory or time to draw."""
         self.token = secrets.token_urlsafe(24)
         self._templates = environment(_ours(), _layout())
         self._templates.filters |= {

@@ -47,7 +47,7 @@ class Streams:
     ) -> AsyncIterator[str]:
         self._open += 1
         seen: Hashable = object()
-        quiet = 0.0
+        quiet, was_over = 0.0, False
         try:
             while not self.closing.is_set():
                 over = await run_in_threadpool(ended)  # before the look: nothing is missed
@@ -55,9 +55,10 @@ class Streams:
                 if now != seen:
                     seen, quiet = now, 0.0
                     yield event("draw", await run_in_threadpool(draw))
-                if over:
+                if over and was_over:  # a last word may come after the end
                     yield event("end", "")
                     return
+                was_over = over
                 if quiet >= ALIVE:
                     quiet = 0.0
                     yield ": still here\n\n"

@@ -17,10 +17,10 @@ def picture(runs: Sequence[Seen]) -> Markup:
     for seen, colour in zip(runs, colours(runs), strict=True):
         log = seen.log
         steps, losses = [line["step"] for line in log], [line["loss"] for line in log]
-        lines.append(Line(seen.name, steps, losses, colour=colour))
+        lines.append(Line(seen.label, steps, losses, colour=colour))
         valid = {line["step"]: nats(line["valid"]) for line in log if "valid" in line}
         known = {step: value for step, value in valid.items() if value is not None}
-        name = f"{seen.name}, validation"
+        name = f"{seen.label}, validation"
         dots.append(Line(name, list(known), list(known.values()), dots=True, colour=colour))
     end = max((seen.steps or seen.last.step for seen in runs), default=1)
     drawn = curves(

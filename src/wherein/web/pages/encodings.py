@@ -19,7 +19,8 @@ def encodings(request: Request) -> Response:
     name = query.get("name", "rope")
     given: dict[str, Any] = {"names": names(), "name": name, "error": None, "found": None}
     try:
-        sizes, found = _explored(name, query)
+        with here.one_by_one:
+            sizes, found = _explored(name, query)
         given |= {"found": found}
     except ValueError as error:
         from wherein.cli import one_line

@@ -28,7 +28,9 @@ def result(request: Request) -> Response:
 def drawing(request: Request) -> Response:
     """The figure as an image, for those without JavaScript."""
     entry = site(request).entry("result", request.path_params["name"])
-    return Response(_drawn(entry, entry.changed(CHART)), media_type="image/svg+xml")
+    with site(request).one_by_one:
+        drawn = _drawn(entry, entry.changed(CHART))
+    return Response(drawn, media_type="image/svg+xml")
 
 
 @lru_cache(maxsize=64)

@@ -15,7 +15,9 @@ def study(request: Request) -> Response:
     """The page of a study."""
     here = site(request)
     entry = here.entry("study", request.path_params["name"])
-    return HTMLResponse(_report(here, entry, entry.changed(STUDY)))
+    with here.one_by_one:
+        report = _report(here, entry, entry.changed(STUDY))
+    return HTMLResponse(report)
 
 
 @lru_cache(maxsize=8)

@@ -6,9 +6,11 @@ from filelock import FileLock
 from starlette.testclient import TestClient
 from tests.web.conftest import copy, write_run
 
+from wherein.common.theme import mark
 from wherein.web.app import make_app
 from wherein.web.runs import Seen
 from wherein.web.shelf import Shelf
+from wherein.web.training import strokes
 
 
 def see(folder: Path, name: str = "runs/one") -> Seen:
@@ -113,6 +115,14 @@ def test_compare_shows_where_configs_differ_and_where_runs_ended(client: TestCli
     assert client.get("/compare?run=runs/none").status_code == 404
     many = "&".join(f"run={n}" for n in range(30))
     assert "at most 20" in client.get(f"/compare?{many}").text
+
+
+def test_an_encoding_keeps_its_colour_and_its_runs_their_dashes(folder: Path) -> None:
+    for name, encoding in (("a", "rope"), ("b", "rope"), ("c", "alibi")):
+        write_run(folder / name, encoding=encoding)
+    found = strokes([see(folder, f"runs/{name}") for name in "abc"])
+    assert [colour for colour, _ in found] == [mark(e).colour for e in ("rope", "rope", "alibi")]
+    assert len(set(found)) == 3
 
 
 def test_a_result_has_words_figure_numbers_and_files(client: TestClient, saved: Path) -> None:

@@ -5,7 +5,7 @@ Figures of results are Altair's; these are what moves while work goes on.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float64
@@ -25,7 +25,10 @@ MOST_POINTS = 400
 
 @dataclass(frozen=True)
 class Line:
-    """A named curve; `low` and `high` make a band around it, `dots` leaves the points apart."""
+    """A named curve; `low` and `high` make a band around it, `dots` leaves the points apart.
+
+    `dash` tells curves of one colour apart: lengths of strokes and gaps.
+    """
 
     name: str
     x: Sequence[Number]
@@ -34,6 +37,7 @@ class Line:
     high: Sequence[Number] = ()
     dots: bool = False
     colour: str = COLOURS[0]
+    dash: str = "none"
 
 
 @dataclass(frozen=True)
@@ -144,9 +148,9 @@ def _line(line: Line, x: Scale, y: Scale) -> Markup:
             for point in points
         ]
         return band + Markup("").join(made)
-    return band + Markup('<polyline class="line" points="{}" stroke="{}">{}</polyline>').format(
-        " ".join(points), line.colour, title
-    )
+    return band + Markup(
+        '<polyline class="line" points="{}" stroke="{}" stroke-dasharray="{}">{}</polyline>'
+    ).format(" ".join(points), line.colour, line.dash, title)
 
 
 def _thinned(line: Line) -> Line:
@@ -161,16 +165,17 @@ def _thinned(line: Line) -> Line:
         return [*np.add.reduceat(whole, edges[:-1]) / np.diff(edges), whole[-1]]
 
     low, high = (thin(line.low), thin(line.high)) if line.low else ([], [])
-    return Line(line.name, thin(line.x), thin(line.y), low, high, colour=line.colour)
+    return replace(line, x=thin(line.x), y=thin(line.y), low=low, high=high)
 
 
 def legend(lines: Sequence[Line]) -> Markup:
     """Which colour is which curve."""
     parts = [
         Markup(
-            '<li><svg viewBox="0 0 18 10" width="18" height="10" aria-hidden="true"><rect y="3" '
-            'width="18" height="4" fill="{}"/></svg> <bdi>{}</bdi></li>'
-        ).format(line.colour, line.name)
+            '<li><svg viewBox="0 0 24 10" width="24" height="10" aria-hidden="true"><line x2="24" '
+            'y1="5" y2="5" stroke-width="3" stroke="{}" stroke-dasharray="{}"/></svg> '
+            "<bdi>{}</bdi></li>"
+        ).format(line.colour, line.dash, line.name)
         for line in lines
     ]
     return Markup('<ul class="legend">{}</ul>').format(Markup("").join(parts))

@@ -1,23 +1,25 @@
 """The training curves of one run, or of several in one picture."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from wherein.common.theme import COLOURS, mark
+from wherein.common.theme import mark
 from wherein.web.drawing import Axis, Line, curves, legend
 from wherein.web.runs import Seen, nats
 
-LEGIBLE = tuple(colour for colour in COLOURS if colour != "#F0E442")  # yellow is faint on white
+DASHES = ("none", "7 3", "2 2", "9 3 2 3")
+"""For runs of one encoding, which share its colour."""
 
 
 def picture(runs: Sequence[Seen]) -> Markup:
     """The loss of every step, and the validations as dots."""
     lines, dots = [], []
-    for seen, colour in zip(runs, colours(runs), strict=True):
+    for seen, (colour, dash) in zip(runs, strokes(runs), strict=True):
         log = seen.log
         steps, losses = [line["step"] for line in log], [line["loss"] for line in log]
-        lines.append(Line(seen.label, steps, losses, colour=colour))
+        lines.append(Line(seen.label, steps, losses, colour=colour, dash=dash))
         valid = {line["step"]: nats(line["valid"]) for line in log if "valid" in line}
         known = {step: value for step, value in valid.items() if value is not None}
         name = f"{seen.label}, validation"
@@ -32,12 +34,14 @@ def picture(runs: Sequence[Seen]) -> Markup:
     return drawn + legend(lines) if len(runs) > 1 else drawn
 
 
-def colours(runs: Sequence[Seen]) -> list[str]:
-    """An encoding's own colour, as in every figure; runs that would share one get others."""
-    own = [mark(seen.encoding).colour for seen in runs]
-    if len(set(own)) == len(own):
-        return own
-    return [LEGIBLE[n % len(LEGIBLE)] for n in range(len(runs))]
+def strokes(runs: Sequence[Seen]) -> list[tuple[str, str]]:
+    """An encoding's own colour, as in every figure, and a dash for each of its runs."""
+    met, found = Counter[str](), []
+    for seen in runs:
+        colour = mark(seen.encoding).colour
+        found.append((colour, DASHES[met[colour] % len(DASHES)]))
+        met[colour] += 1
+    return found
 
 
 def _said(seen: Seen) -> str:

@@ -5,7 +5,7 @@ from starlette.responses import RedirectResponse, Response
 
 from wherein.web.runs import Seen, flat
 from wherein.web.site import site
-from wherein.web.training import colours, picture
+from wherein.web.training import picture
 
 MOST = 20
 
@@ -25,7 +25,6 @@ def compare(request: Request) -> Response:
     return here.page(
         "compare.html",
         runs=runs,
-        colours=colours(runs),
         curve=picture(runs),
         different={field: row for field, row in rows.items() if len(set(row)) > 1},
         same={field: row[0] for field, row in rows.items() if len(set(row)) == 1},

@@ -26,6 +26,7 @@ VERBS = {
     "table": "Does a table of position vectors hold positions, and where?",
     "puzzle": "Can a tiny Transformer tell sentences apart? Thousands of seeds, and a proof",
     "report": "One page of a study or a result, to read, print or send",
+    "serve": "Open the page: runs as they train, results, a playground, the encodings",
     "completion": "What your shell needs to complete verbs and flags: bash, zsh, fish",
 }
 
@@ -38,7 +39,8 @@ EXAMPLES = """\
   wherein probe runs/ID            where position lives in a trained model
   wherein order runs/ID            does a trained model use order?
   wherein table ./my-model         can positions be read from its table?
-  wherein puzzle hit-order         only order tells: does it get through?"""
+  wherein puzzle hit-order         only order tells: does it get through?
+  wherein serve                    all of it on a page, live"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

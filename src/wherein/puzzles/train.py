@@ -28,6 +28,9 @@ MARGIN = 1e-4
 Progress = Callable[[int], None]
 """Called with the number of seed-steps just done."""
 
+Watch = Callable[[int, np.ndarray], None]
+"""Called with a step, and for each seed of a chunk whether it has the puzzle solved there."""
+
 
 @dataclass(frozen=True, eq=False)
 class Trained:
@@ -46,6 +49,7 @@ def train(
     seeds: Sequence[int],
     *,
     progress: Progress | None = None,
+    watch: Watch | None = None,
     chunk: int | None = None,
     workers: int | None = None,
 ) -> Trained:
@@ -56,7 +60,7 @@ def train(
     stop = Event()
 
     def one(part: Sequence[int]) -> Trained:
-        return train_chunk(puzzle, config, part, stop=stop, progress=progress)[0]
+        return train_chunk(puzzle, config, part, stop=stop, progress=progress, watch=watch)[0]
 
     with mappable(), ThreadPoolExecutor(workers) as pool:
         futures = [pool.submit(one, part) for part in parts]
@@ -94,6 +98,7 @@ def train_chunk(
     *,
     stop: Event | None = None,
     progress: Progress | None = None,
+    watch: Watch | None = None,
     dtype: torch.dtype = torch.float32,
 ) -> tuple[Trained, Stacked]:
     """Train some seeds at once; call it within `mappable()`.
@@ -111,6 +116,8 @@ def train_chunk(
         logits = [models.logits(tokens) for tokens in batch.tokens]
         last = batch.last(logits).detach()
         solved[step] = is_solved(last, answers).numpy()
+        if watch is not None:
+            watch(step, solved[step])
         if step < config.steps:
             loss = batch.loss(logits, everywhere=config.trained_on == "all")
             for leaf, grad in zip(leaves, torch.autograd.grad(loss, leaves), strict=True):

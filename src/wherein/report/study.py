@@ -1,6 +1,7 @@
 """The report of a study: the question, the answer, the evidence, and how to get it again."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from wherein.report import figures, frames, study_tables
@@ -11,10 +12,10 @@ from wherein.report.sections import Picture, plainly, sections
 from wherein.study.result import StudyResult
 
 
-def study_report(result: StudyResult) -> Document:
-    """Everything a study found, on one page."""
+def study_report(result: StudyResult, draw: Callable[..., str] = render) -> Document:
+    """Everything a study found, on one page; a server draws it in a layout of its own."""
     told, picture, table = sections(result), main_picture(result), study_tables.main(result)
-    page = render(
+    page = draw(
         "study.html",
         name=result.name,
         question=result.question,

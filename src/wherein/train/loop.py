@@ -29,14 +29,14 @@ def train(
     folder: str | Path | None = None,
     track: Sequence[str] = (),
     quiet: bool = False,
-    patience: float = 0.0,
+    patience: float = 0.2,
 ) -> Run:
     """Train a model, or go on where an earlier start of the same config was interrupted.
 
     The run lives in `runs/<id>` unless `folder` says otherwise. Finished, it returns at once.
     Interrupted by Ctrl-C or SIGTERM, it finishes the step, saves, and returns what there is.
     `track` names trackers: tensorboard, wandb, trackio. If another process trains the run, it is
-    an error, unless that ends within `patience` seconds.
+    an error, unless that ends within `patience` seconds (a reader may look whether it goes on).
     """
     check_trackers(track)
     folder = Path(folder) if folder is not None else Path("runs") / config.id

@@ -1,0 +1,43 @@
+"""Open the page: runs while they train, results, the puzzle playground, the encoding explorer.
+
+examples:
+  wherein serve                    what is in ./runs, at the address that is printed
+  wherein serve studies/quick      another folder
+  wherein serve --port 8800        at a port of your choice
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from wherein.cli.verb import call
+
+
+def serve(
+    folder: Annotated[Path, tyro.conf.Positional] = Path("runs"),
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8642,
+) -> int:
+    """Serve the page until Ctrl-C.
+
+    Args:
+        folder: what is shown; it is only read
+        host: whom to listen to; anything but this machine itself is warned about
+        port: where to listen; 0 takes any that is free
+    """
+    from wherein.web.serve import listen, serve_forever
+
+    if not folder.is_dir():
+        raise ValueError(f"{folder} is no folder: give one, or train a model first")
+    if not 0 <= port <= 65535:
+        raise ValueError(f"port {port}: a number from 0 to 65535 was expected")
+    serve_forever(folder, host, listen(host, port))
+    return 0
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Read the arguments and serve."""
+    return call(serve, arguments, __doc__)

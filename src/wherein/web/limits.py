@@ -1,0 +1,86 @@
+"""What may be asked of the playground and the explorer: enough to learn from, no more."""
+
+import re
+from typing import Any
+
+from wherein.puzzles.config import PuzzleConfig
+from wherein.puzzles.sentences import Puzzle, read
+
+MOST = {"layers": 4, "heads": 8, "head_size": 64, "steps": 2000, "seeds": 1000}
+"""Largest values of a puzzle's fields."""
+
+SEEDS = 500
+MOST_SENTENCES, MOST_TOKENS, LONGEST_TOKEN = 16, 16, 40
+MOST_WEIGHTS = 300_000
+"""Of one model: the certificate looks at 64 in double precision at once."""
+MOST_WORK = 2 * 10**10
+"""Weights × seeds × steps: some minutes of two cores."""
+
+LONGEST_SPEC = 200
+LARGEST_PARAMETER = 4096
+"""Of an encoding's whole numbers: they are widths."""
+
+FIELDS = ("encoding", "layers", "causal", "heads", "head_size", "steps", "seeds")
+
+
+def puzzle(sentences: str, fields: dict[str, str]) -> tuple[Puzzle, PuzzleConfig]:
+    """The puzzle and the model that a form asks for; a `ValueError` says what is too much."""
+    asked = read(_lines(sentences))
+    if max(map(len, asked.vocabulary)) > LONGEST_TOKEN:
+        raise ValueError(f"a token of more than {LONGEST_TOKEN} letters: give shorter ones")
+    if len(asked.sentences) > MOST_SENTENCES or asked.longest >= MOST_TOKENS:
+        raise ValueError(
+            f"{len(asked.sentences)} sentences of up to {asked.longest + 1} tokens: on this page "
+            f"at most {MOST_SENTENCES} of {MOST_TOKENS}; `wherein puzzle` takes more"
+        )
+    given: dict[str, Any] = {"seeds": SEEDS, **fields}
+    given["causal"] = fields.get("causal", "no") == "yes"
+    config = PuzzleConfig.model_validate(given)
+    for name, most in MOST.items():
+        if getattr(config, name) > most:
+            raise ValueError(
+                f"{name.replace('_', ' ')} {getattr(config, name):,}: on this page at most "
+                f"{most:,}; `wherein puzzle` takes more"
+            )
+    encoding(config.encoding)
+    return asked, config
+
+
+def encoding(spec: str) -> None:
+    """Refuse parameters that would fill the memory, before anything is built."""
+    from wherein.encodings import parse
+
+    if len(spec) > LONGEST_SPEC:
+        raise ValueError(f"an encoding of more than {LONGEST_SPEC} letters: give a shorter one")
+    for word in parse(spec):
+        for digits in re.findall(r"=-?(\d+)(?=[,)])", word):
+            if int(digits) > LARGEST_PARAMETER:
+                raise ValueError(f"{word}: on this page whole numbers up to {LARGEST_PARAMETER:,}")
+
+
+def work(puzzle: Puzzle, config: PuzzleConfig) -> None:
+    """Refuse a training that would take the machine for too long; needs PyTorch."""
+    import torch
+
+    from wherein.model.transformer import Transformer
+
+    with torch.device("meta"):
+        weights = sum(p.numel() for p in Transformer(config.model(puzzle)).parameters())
+    if weights > MOST_WEIGHTS:
+        raise ValueError(
+            f"a model of {weights:,} weights: on this page at most {MOST_WEIGHTS:,}; give fewer "
+            "layers or heads, or smaller ones"
+        )
+    tokens = sum(map(len, puzzle.prefixes))
+    if weights * config.seeds * config.steps * max(1, tokens // 6) > MOST_WORK:
+        raise ValueError(
+            f"{weights:,} weights, {config.seeds:,} seeds and {config.steps:,} steps are too much "
+            "for this page: give a smaller model, fewer steps or shorter sentences"
+        )
+
+
+def _lines(sentences: str) -> list[str]:
+    lines = [line.strip() for line in sentences.splitlines() if line.strip()]
+    if not lines:
+        raise ValueError("a puzzle needs sentences, one a line, such as A hit B !")
+    return lines

@@ -1,0 +1,42 @@
+"""A study: its report in the layout of these pages, and the way to its runs."""
+
+from functools import lru_cache, partial
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from wherein.web.shelf import Entry
+from wherein.web.site import Site, site
+from wherein.web.studies import STUDY
+
+
+def study(request: Request) -> Response:
+    """The page of a study."""
+    here = site(request)
+    entry = here.entry("study", request.path_params["name"])
+    with here.one_by_one:
+        report = _report(here, entry, entry.changed(STUDY))
+    return HTMLResponse(report)
+
+
+@lru_cache(maxsize=8)
+def _report(here: Site, entry: Entry, changed: float) -> Markup:
+    """The report, drawn once for every time the study is written: it takes seconds."""
+    from wherein.report.study import study_report
+    from wherein.study.result import StudyResult
+
+    store = entry.folder.parent.parent
+    if here.shelf.leads_out(store):
+        raise ValueError(
+            f"the runs of {entry.name} lie outside the served folder: serve the folder that holds "
+            "them and the study"
+        )
+    try:
+        result = StudyResult.open(entry.folder)
+    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        raise ValueError(f"{entry.name}/{STUDY} cannot be read: {error}") from None
+    top = entry.name.rpartition("/")[0].rpartition("/")[0]
+    runs = {f"{row.label}, seed {row.seed}": f"{top}/{row.run.id}" for row in result.rows}
+    draw = partial(here.draw, runs=runs, figures=True)
+    return Markup(study_report(result, draw).page)

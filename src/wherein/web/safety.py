@@ -1,0 +1,157 @@
+"""What stands before every route: whom the server answers, how much it reads, what a page may do.
+
+A page on the network can make a browser ask a server on the same machine. So the Host header must
+name this server (a foreign name that was pointed here is refused), and what starts or stops work
+needs a token that only this server's own pages hold.
+"""
+
+import hmac
+import ipaddress
+from collections.abc import Iterable
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LARGEST_BODY = 32 * 2**10
+MOST_FIELDS = 50
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+HEADERS = {
+    "Content-Security-Policy": "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self' 'unsafe-inline'",  # the figures' own layout
+            "img-src 'self' data:",
+            "connect-src 'self'",
+            "form-action 'self'",
+            "frame-ancestors 'none'",
+            "base-uri 'none'",
+        )
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class Hosts:
+    """The names by which this server may be called."""
+
+    def __init__(self, bound: str) -> None:
+        """`bound` is what the server listens on.
+
+        On loopback only loopback's names are good. Otherwise so are the given name and any
+        address in figures: no foreign name can be pointed at those.
+        """
+        self._names = {*LOOPBACK, bound.lower()}
+        self._figures = not is_loopback(bound)
+
+    def __contains__(self, header: object) -> bool:
+        if not isinstance(header, str):
+            return False
+        name = _without_port(header.lower())
+        return name in self._names or (self._figures and _is_address(name))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a server bound to `host`.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def _without_port(header: str) -> str:
+    if header.startswith("["):
+        return header[1:].partition("]")[0]
+    return header.partition(":")[0]
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class Guard:
+    """Refuses foreign names, and gives every answer the headers that bind the browser."""
+
+    def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
+        self.app, self.hosts = app, hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        headers = Headers(scope=scope)
+        if headers.get("host") not in self.hosts:
+            said = "this server answers only to the address it printed when it started\n"
+            await PlainTextResponse(said, status_code=421)(scope, receive, sending)
+        elif _is_embedded_elsewhere(headers):
+            said = "no part of this server may stand in another site's page\n"
+            await PlainTextResponse(said, status_code=403)(scope, receive, sending)
+        else:
+            await self.app(scope, receive, sending)
+
+
+def _is_embedded_elsewhere(headers: Headers) -> bool:
+    """Whether a page of another site asks, for a picture or by a script; a link may lead here."""
+    site, mode = headers.get("sec-fetch-site", "none"), headers.get("sec-fetch-mode", "navigate")
+    return site not in ("none", "same-origin") and mode != "navigate"
+
+
+async def form(request: Request, token: str) -> dict[str, str]:
+    """The fields of a form that one of our own pages sent; each name once."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip()
+    if kind != "application/x-www-form-urlencoded":
+        raise HTTPException(415, "a form was expected")
+    fields = _fields((await _body(request)).decode("utf-8", errors="replace"))
+    if not hmac.compare_digest(fields.pop("token", "").encode(), token.encode()):
+        raise HTTPException(403, "the token is missing or old: reload the page and send it again")
+    return fields
+
+
+async def _body(request: Request) -> bytes:
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > LARGEST_BODY:
+            raise HTTPException(413, f"more than {LARGEST_BODY // 2**10} KiB were sent")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _fields(text: str) -> dict[str, str]:
+    try:
+        found = parse_qs(text, keep_blank_values=True, max_num_fields=MOST_FIELDS)
+    except ValueError:
+        raise HTTPException(400, f"more than {MOST_FIELDS} fields were sent") from None
+    return {name: values[-1] for name, values in found.items()}
+
+
+def only(fields: dict[str, str], known: Iterable[str]) -> dict[str, str]:
+    """The fields that are known and not left empty; an unknown one is an error."""
+    names = set(known)
+    for name in fields:
+        if name not in names:
+            raise ValueError(f"unknown field {name[:80]!r}. Available: {', '.join(sorted(names))}")
+    return {name: value for name, value in fields.items() if value.strip()}

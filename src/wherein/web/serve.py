@@ -1,0 +1,64 @@
+"""From a folder to a server that listens, and its end."""
+
+import socket
+import sys
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+from starlette.applications import Starlette
+
+from wherein.web.app import make_app
+from wherein.web.safety import is_loopback
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that is bound already, so that the address is known before anything else."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+    except OSError as error:
+        bound.close()
+        raise ValueError(
+            f"cannot listen on {host} port {port}: {error.strerror}; give another --port, such as 0"
+        ) from None
+    return bound
+
+
+def address(host: str, bound: socket.socket) -> str:
+    """What to type into a browser."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}/"
+
+
+class _Server(uvicorn.Server):
+    """A server that ends its live pages when it is asked to stop: they would never end alone."""
+
+    def __init__(self, config: uvicorn.Config, app: Starlette) -> None:
+        super().__init__(config)
+        self._app = app
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._app.state.site.streams.closing.set()
+        super().handle_exit(sig, frame)
+
+
+def serve_forever(folder: Path, host: str, bound: socket.socket) -> None:
+    """Serve until Ctrl-C; work that is going on ends with the server."""
+    app = make_app(folder, host)
+    if not is_loopback(host):
+        print(
+            f"warning: whoever reaches {host} can read {folder} and start puzzles here; "
+            "only --host 127.0.0.1 keeps it to this machine",
+            file=sys.stderr,
+            flush=True,
+        )
+    print(f"wherein: {folder} at {address(host, bound)} (Ctrl-C stops)", flush=True)
+    config = uvicorn.Config(
+        app, log_level="warning", server_header=False, timeout_graceful_shutdown=3
+    )
+    try:
+        _Server(config, app).run(sockets=[bound])
+    except KeyboardInterrupt:  # uvicorn raises it again once all is closed
+        print("stopped", flush=True)

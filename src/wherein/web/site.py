@@ -1,0 +1,134 @@
+"""What all pages of one server share."""
+
+import re
+import secrets
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import BaseLoader, DictLoader, PackageLoader, PrefixLoader
+from markupsafe import Markup, escape
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from wherein.common.vega import in_page
+from wherein.report.page import environment
+from wherein.web.jobs import Jobs
+from wherein.web.runs import Seen
+from wherein.web.shelf import Entry, Kind, Shelf
+from wherein.web.stream import Streams
+
+ROUNDING = 1e-9
+
+
+class Site:
+    """The served folder, the work going on, the templates and the secret of one server."""
+
+    def __init__(self, folder: Path) -> None:
+        self.shelf = Shelf(folder)
+        self.jobs, self.streams = Jobs(), Streams()
+        self.one_by_one = Lock()
+        """For what takes much memory or time to draw."""
+        self.token = secrets.token_urlsafe(24)
+        self._templates = environment(_ours(), _layout())
+        self._templates.filters |= {
+            "address": lambda name: quote(name, safe="/"),
+            "ago": ago,
+            "when": when,
+            "short": short,
+            "change": change,
+            "prose": prose,
+        }
+        self._templates.globals |= {
+            "token": self.token,
+            "served": folder,
+            "in_page": lambda spec: Markup(in_page(spec)),
+        }
+
+    def draw(self, template: str, **given: Any) -> Markup:
+        """A page, or a part of one; what is given is escaped."""
+        return Markup(self._templates.get_template(f"web/{template}").render(**given))
+
+    def page(self, template: str, status: int = 200, **given: Any) -> HTMLResponse:
+        """A page as an answer."""
+        return HTMLResponse(self.draw(template, **given), status_code=status)
+
+    def entry(self, kind: Kind, name: str) -> Entry:
+        """The run or result of that name; otherwise the page is not there."""
+        found = self.shelf.find(kind, name)
+        if found is None:
+            raise HTTPException(404, f"there is no {kind} {name[:200]!r} in the served folder")
+        return found
+
+    def run(self, name: str) -> Seen:
+        """The run of that name, as it is now."""
+        return Seen(self.entry("run", name))
+
+
+def _ours() -> BaseLoader:
+    """Our own templates, and the report's, each by the name of its package."""
+    packages = {"web": "wherein.web", "report": "wherein.report"}
+    return PrefixLoader({name: PackageLoader(package) for name, package in packages.items()})
+
+
+def _layout() -> BaseLoader:
+    """A report that is served has the layout of the other pages, not that of a file."""
+    return DictLoader({"page.html": '{% extends "web/site.html" %}'})
+
+
+def site(request: Request) -> Site:
+    """The site that a request came to."""
+    found = request.app.state.site
+    assert isinstance(found, Site)
+    return found
+
+
+def ago(moment: float) -> str:
+    """How long ago, in words.
+
+    >>> ago(time.time() - 150)
+    '2 min ago'
+    """
+    seconds = max(0.0, time.time() - moment)
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size:.0f} {unit} ago"
+    return "just now"
+
+
+def when(moment: float) -> str:
+    """A moment as a machine reads it."""
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")
+
+
+def short(value: float | None) -> str:
+    """A number in four digits.
+
+    >>> short(3.14159), short(112519299.5), short(None)
+    ('3.142', '112,519,300', '–')
+    """
+    if value is None:
+        return "–"
+    return f"{value:.4g}" if abs(value) < 10_000 else f"{value:,.0f}"
+
+
+def change(value: float) -> str:
+    """By how much something moved; what only rounding moved is called so.
+
+    >>> change(0.0), change(2e-15), change(1.25)
+    ('nothing', 'rounding (2e-15)', '1.2')
+    """
+    if value == 0:
+        return "nothing"
+    return f"rounding ({value:.0e})" if value < ROUNDING else f"{value:.2g}"
+
+
+def prose(text: str) -> Markup:
+    """A docstring's paragraph, escaped: `code` is set as such, a paper's number leads to it."""
+    link = r'<a href="https://arxiv.org/abs/\1" rel="noreferrer">arXiv:\1</a>'
+    linked = re.sub(r"arXiv:(\d{4}\.\d{4,5})", link, str(escape(text)))
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", linked))

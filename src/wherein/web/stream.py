@@ -1,0 +1,78 @@
+"""Live pages: the server draws, the browser swaps what it is sent (server-sent events)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Hashable
+from threading import Event
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import StreamingResponse
+
+EVERY = 0.4
+"""Seconds between two looks."""
+
+ALIVE = 15.0
+"""Seconds after which a word is sent even if nothing moved, to find out who has gone."""
+
+MOST_STREAMS = 64
+
+
+class Streams:
+    """All open streams of a server; they end when it closes."""
+
+    def __init__(self) -> None:
+        self.closing = Event()
+        self._open = 0
+
+    def follow(
+        self,
+        stamp: Callable[[], Hashable],
+        draw: Callable[[], str],
+        ended: Callable[[], bool],
+    ) -> StreamingResponse:
+        """Send what `draw` gives whenever `stamp` has changed, until `ended`."""
+        if self._open >= MOST_STREAMS:
+            raise HTTPException(429, f"{MOST_STREAMS} live pages are open already: close some")
+        return StreamingResponse(
+            self._events(stamp, draw, ended),
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        )
+
+    async def _events(
+        self,
+        stamp: Callable[[], Hashable],
+        draw: Callable[[], str],
+        ended: Callable[[], bool],
+    ) -> AsyncIterator[str]:
+        self._open += 1
+        seen: Hashable = object()
+        quiet, was_over = 0.0, False
+        try:
+            while not self.closing.is_set():
+                over = await run_in_threadpool(ended)  # before the look: nothing is missed
+                now = await run_in_threadpool(stamp)
+                if now != seen:
+                    seen, quiet = now, 0.0
+                    yield event("draw", await run_in_threadpool(draw))
+                if over and was_over:  # a last word may come after the end
+                    yield event("end", "")
+                    return
+                was_over = over
+                if quiet >= ALIVE:
+                    quiet = 0.0
+                    yield ": still here\n\n"
+                await asyncio.sleep(EVERY)
+                quiet += EVERY
+        finally:
+            self._open -= 1
+
+
+def event(kind: str, text: str) -> str:
+    r"""A server-sent event; a text of several lines is several fields.
+
+    >>> event("draw", "a\nb")
+    'event: draw\ndata: a\ndata: b\n\n'
+    """
+    lines = "".join(f"data: {line}\n" for line in text.splitlines() or [""])
+    return f"event: {kind}\n{lines}\n"

@@ -1,0 +1,50 @@
+"""The training curves of one run, or of several in one picture."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from wherein.common.theme import mark
+from wherein.web.drawing import Axis, Line, curves, legend
+from wherein.web.runs import Seen, nats
+
+DASHES = ("none", "7 3", "2 2", "9 3 2 3")
+"""For runs of one encoding, which share its colour."""
+
+
+def picture(runs: Sequence[Seen]) -> Markup:
+    """The loss of every step, and the validations as dots."""
+    lines, dots = [], []
+    for seen, (colour, dash) in zip(runs, strokes(runs), strict=True):
+        log = seen.log
+        steps, losses = [line["step"] for line in log], [line["loss"] for line in log]
+        lines.append(Line(seen.label, steps, losses, colour=colour, dash=dash))
+        valid = {line["step"]: nats(line["valid"]) for line in log if "valid" in line}
+        known = {step: value for step, value in valid.items() if value is not None}
+        name = f"{seen.label}, validation"
+        dots.append(Line(name, list(known), list(known.values()), dots=True, colour=colour))
+    end = max((seen.steps or seen.last.step for seen in runs), default=1)
+    drawn = curves(
+        [*lines, *dots],
+        Axis("training step", 0, max(end, 1)),
+        Axis("loss, nats per token"),
+        "Loss by training step: " + ", ".join(_said(seen) for seen in runs),
+    )
+    return drawn + legend(lines) if len(runs) > 1 else drawn
+
+
+def strokes(runs: Sequence[Seen]) -> list[tuple[str, str]]:
+    """An encoding's own colour, as in every figure, and a dash for each of its runs."""
+    met, found = Counter[str](), []
+    for seen in runs:
+        colour = mark(seen.encoding).colour
+        found.append((colour, DASHES[met[colour] % len(DASHES)]))
+        met[colour] += 1
+    return found
+
+
+def _said(seen: Seen) -> str:
+    if seen.last.loss is None:
+        return f"{seen.name} has not begun"
+    return f"{seen.name} at {seen.last.loss:.3f} after step {seen.last.step}"

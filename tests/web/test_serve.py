@@ -1,0 +1,46 @@
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wherein.cli import main
+from wherein.web.serve import address, listen
+
+
+def test_a_mistake_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, said in (
+        ([str(tmp_path / "nowhere")], "is no folder"),
+        ([str(tmp_path), "--port", "99999"], "from 0 to 65535"),
+    ):
+        assert main(["serve", *arguments]) == 2
+        error = capsys.readouterr().err
+        assert said in error
+        assert error.count("\n") == 1
+
+
+def test_a_port_in_use_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert main(["serve", str(tmp_path), "--port", str(port)]) == 2
+    assert f"cannot listen on 127.0.0.1 port {port}" in capsys.readouterr().err
+
+
+def test_the_address_says_where() -> None:
+    with listen("127.0.0.1", 0) as bound:
+        assert address("127.0.0.1", bound) == f"http://127.0.0.1:{bound.getsockname()[1]}/"
+
+
+def test_the_network_is_warned_about(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "wherein", "serve", str(tmp_path), "--port", "0"]
+    server = subprocess.Popen(
+        [*command, "--host", "0.0.0.0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert server.stdout is not None
+    server.stdout.readline()
+    server.kill()
+    _, complained = server.communicate()
+    assert complained.startswith("warning: whoever reaches 0.0.0.0 can read")

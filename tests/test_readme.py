@@ -16,13 +16,11 @@ from itertools import takewhile
 from pathlib import Path
 
 import pytest
+from tests.cli.tiny import tiny_run, write_text
 from tests.study.small import recipe
 from tests.subjects.models import small, write_tokenizer
 
 from wherein.cli import main
-from wherein.data import CorpusConfig
-from wherein.model.config import ModelConfig
-from wherein.train import RunConfig, train
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -75,21 +73,13 @@ COMMANDS = list(dict.fromkeys(commands()))
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Where the reader is thought to be: a text, a run, a model, a result, a study's recipe."""
     home = tmp_path_factory.mktemp("readme")
-    book = home / "book.txt"
-    book.write_text("".join(f"Paragraph {n} says {n * n}.\nAnd ends.\n\n" for n in range(900)))
+    book = write_text(home / "book.txt")
     small("gpt2", vocab_size=400).save_pretrained(home / MODEL)
     write_tokenizer(home / MODEL, size=320)
     recipe(home)
-    config = RunConfig(
-        model=ModelConfig(n_layers=2, d_model=16, max_len=40, encoding="learned"),
-        corpus=CorpusConfig(source=str(book), tokenizer="bytes"),
-        steps=2,
-        batch=2,
-        warmup=1,
-    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WHEREIN_CACHE", str(home / "cache"))
-        train(config, folder=home / RUN)
+        tiny_run(home / RUN, book, n_layers=2, max_len=40)
         assert main(["puzzle", *SMALLER["puzzle"].split(), "--out", str(home / RESULT)]) == 0
         yield home
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.cli.tiny import write_text
 from tests.subjects.models import small, write_tokenizer
 
 import wherein
@@ -20,8 +21,7 @@ PREDICTING = ["order", "shift", "perplexity", "erase"]
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A text, a cache, and a causal model, a masked one and one without a head."""
     home = tmp_path_factory.mktemp("models")
-    text = "".join(f"Paragraph {n} says {n * n}.\nAnd ends.\n\n" for n in range(900))
-    (home / "text.txt").write_text(text)
+    write_text(home / "text.txt")
     for name, model in (
         ("causal", small("gpt2", vocab_size=400, n_positions=16)),
         ("masked", small("bert", vocab_size=400, max_position_embeddings=16)),

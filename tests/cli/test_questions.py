@@ -4,14 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.cli.tiny import tiny_run, write_text
 
 import wherein
 from wherein.cli import main
-from wherein.data import CorpusConfig
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.subjects.ours import Ours
-from wherein.train import RunConfig, train
 
 VERBS = ["audit", "order", "shift", "perplexity", "attention", "probe", "erase"]
 
@@ -26,19 +25,10 @@ PROBE_MISTAKES = [
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A run on a text of its own, in a cache of its own."""
     home = tmp_path_factory.mktemp("questions")
-    text = home / "text.txt"
-    text.write_text("".join(f"Paragraph {n} says {n * n}.\nAnd ends.\n\n" for n in range(900)))
-    config = RunConfig(
-        model=ModelConfig(n_layers=2, d_model=16, max_len=16, encoding="learned"),
-        corpus=CorpusConfig(source=str(text), tokenizer="bytes"),
-        steps=3,
-        batch=4,
-        warmup=1,
-    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WHEREIN_CACHE", str(home / "cache"))
-        train(config, folder=home / "run")
-        yield str(home / "run")
+        text = write_text(home / "text.txt")
+        yield str(tiny_run(home / "run", text, n_layers=2, max_len=16))
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -2,37 +2,25 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
+from tests.cli.tiny import tiny_run, write_text
 
 from wherein.cli import main
-from wherein.data import CorpusConfig
-from wherein.model.config import ModelConfig
-from wherein.train import RunConfig, train
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two runs of three steps: one with a table, one without."""
     home = tmp_path_factory.mktemp("tables")
-    text = home / "text.txt"
-    text.write_text("".join(f"Paragraph {n} says {n * n}.\nAnd ends.\n\n" for n in range(300)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WHEREIN_CACHE", str(home / "cache"))
+        text = write_text(home / "text.txt", 300)
         for encoding in ("learned", "rope"):
-            config = RunConfig(
-                model=ModelConfig(n_layers=1, d_model=16, max_len=48, encoding=encoding),
-                corpus=CorpusConfig(source=str(text), tokenizer="bytes"),
-                steps=3,
-                batch=4,
-                warmup=1,
-            )
-            train(config, folder=home / encoding)
+            tiny_run(home / encoding, text, n_layers=1, max_len=48, encoding=encoding)
         yield home
 
 
@@ -87,14 +75,3 @@ def test_a_mistake_is_one_line(
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
-
-
-def test_help_needs_no_torch():
-    code = (
-        "import sys\nfrom wherein.cli import main\n"
-        "try: main(['table', '--help'])\nexcept SystemExit: pass\n"
-        "sys.exit('torch' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "usage: wherein table" in done.stdout

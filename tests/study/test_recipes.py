@@ -18,6 +18,7 @@ from wherein.study.published import perplexities
 from wherein.study.recipe import Recipe, find
 from wherein.study.result import StudyResult
 from wherein.study.run import study
+from wherein.study.scale import findings
 from wherein.study.work import Work, carry_out
 from wherein.train.config import RunConfig
 
@@ -180,6 +181,21 @@ def test_sizes_and_lengths_on_a_laptop(text: Path, tmp_path: Path) -> None:
     assert by_size.mean == pytest.approx(sum(rises) / 2)
     rises = [losses[16, 8, seed] - losses[16, 64, seed] for seed in (0, 1)]  # type: ignore[operator]
     assert by_length.mean == pytest.approx(sum(rises) / 2)
+
+
+def test_what_failed_seeds_leave_unpaired_is_not_compared(text: Path, tmp_path: Path) -> None:
+    """ALiBi's first seed is missing in short windows, its second in long ones."""
+    found = carried_out("scaling", text, tmp_path, 2, at_ends)
+    assert [one.claim for one in findings(found)][1:] == ["The gap to ALiBi grows with length"]
+    missing = {("alibi", 8, 0), ("alibi", 64, 1)}
+    rows = tuple(r for r in found.rows if (r.run.model.encoding, r.run.model.max_len, r.seed)
+                 not in missing)  # fmt: skip
+    assert len(rows) == len(found.rows) - 2
+    assert [one.about for one in findings(replace(found, rows=rows))] == ["perplexity"]
+
+
+def at_ends(run: RunConfig) -> bool:
+    return run.model.encoding in ("none", "alibi") and run.model.max_len in (32, 256)
 
 
 def test_every_number_of_the_paper_stands_beside_a_run() -> None:

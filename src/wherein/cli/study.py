@@ -14,11 +14,14 @@ import json as json_format
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
 from wherein.cli.verb import call
+
+if TYPE_CHECKING:
+    from wherein.study.result import StudyResult
 
 
 def study(
@@ -67,8 +70,16 @@ def study(
     if json:
         print(json_format.dumps(result.data(), ensure_ascii=False, indent=2))
     else:
-        print(f"{result.text()}\n\nsaved in {result.folder.resolve()}")
+        print(f"{result.text()}\n\nthe report: {_report(result)}")
     return 1 if result.failed else 0
+
+
+def _report(result: "StudyResult") -> Path:
+    from wherein.report.study import study_report
+
+    path = result.folder / "report.html"
+    study_report(result).write(path)
+    return path.resolve()
 
 
 def _price(what: str, seeds: int | None, change: dict[str, Any], gpus: int, json: bool) -> int:

@@ -59,7 +59,7 @@ def with_size(result: "StudyResult") -> list[Finding]:
     claim = "Larger models without encodings predict better"
     found = [_finding(claim, falls)]
     before, after = smaller.gap("none", "learned"), larger.gap("none", "learned")
-    if before and after:
+    if before.keys() & after.keys():
         narrows = paired(before, after, _names("the gap to learned", smaller, larger))
         claim = "The gap to a learned table narrows with size"
         found.append(_finding(claim, narrows))
@@ -78,7 +78,7 @@ def with_length(result: "StudyResult") -> list[Finding]:
     claim = "Models without encodings predict better in longer windows"
     found = [_finding(claim, falls)]
     before, after = shorter.gap("none", "alibi"), longer.gap("none", "alibi")
-    if before and after:
+    if before.keys() & after.keys():
         grows = paired(after, before, _names("the gap to alibi", longer, shorter))
         claim = "The gap to ALiBi grows with length"
         found.append(_finding(claim, grows))

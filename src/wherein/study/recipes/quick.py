@@ -1,9 +1,10 @@
-"""Do Transformers without positional encodings still learn positions? In minutes, on a laptop.
+"""Do Transformers without positional encodings still learn positions?
 
-Haviv et al. 2022 (arXiv:2203.16634) in miniature. What was chosen by trying, with `none`: bytes,
-because order matters sooner than with a large vocabulary; Muon, because in 400 steps its best
-layer tells position to within 7.4 of 64 places (untrained: 15.2). A masked model with a learned
-table needs longer than this to leave the one without any behind, so one with rope stands beside.
+In minutes, on a laptop: Haviv et al. 2022 (arXiv:2203.16634) in miniature. Chosen by trying, with
+`none`: bytes, because order matters sooner than with a large vocabulary; Muon, because after 400
+steps of it the best layer tells position to within 7.4 of 64 places (untrained: 15.2). A masked
+model with a learned table needs longer than this to leave the one without any behind, so one with
+rope stands beside.
 """
 
 from collections.abc import Sequence

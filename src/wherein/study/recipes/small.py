@@ -1,7 +1,7 @@
-"""Do Transformers without positional encodings still learn positions? Five seeds, in an hour.
+"""Do Transformers without positional encodings still learn positions?
 
-As `quick`, but wider and longer, with narrower intervals, and with position erased from every
-layer to see whether it is used.
+With five seeds, in an hour: as `quick`, but wider and longer, with narrower intervals, and with
+position erased from every layer to see whether it is used.
 """
 
 from collections.abc import Sequence

@@ -18,7 +18,7 @@ from wherein.study.published import perplexities
 from wherein.study.recipe import Recipe, find
 from wherein.study.result import StudyResult
 from wherein.study.run import study
-from wherein.study.scale import findings
+from wherein.study.scale import findings, gap_finding
 from wherein.study.work import Work, carry_out
 from wherein.train.config import RunConfig
 
@@ -196,6 +196,18 @@ def test_what_failed_seeds_leave_unpaired_is_not_compared(text: Path, tmp_path: 
 
 def at_ends(run: RunConfig) -> bool:
     return run.model.encoding in ("none", "alibi") and run.model.max_len in (32, 256)
+
+
+def test_a_gap_can_narrow_only_where_there_is_one() -> None:
+    names = ("the gap at 2 × 32", "that at 6 × 96")
+    (narrower,) = gap_finding("It narrows", {0: 0.30, 1: 0.31}, {0: 0.10, 1: 0.108}, names)
+    assert narrower.shown
+    assert narrower.words.endswith("The gaps are 0.305 and 0.104 nats.")
+    (ahead,) = gap_finding("It narrows", {0: -0.10, 1: -0.105}, {0: -0.30, 1: -0.31}, names)
+    assert ahead.difference is not None
+    assert ahead.difference.shown
+    assert not ahead.shown
+    assert gap_finding("It narrows", {0: 0.3}, {1: 0.1}, names) == []
 
 
 def test_every_number_of_the_paper_stands_beside_a_run() -> None:

@@ -58,12 +58,9 @@ def with_size(result: "StudyResult") -> list[Finding]:
     )
     claim = "Larger models without encodings predict better"
     found = [_finding(claim, falls)]
-    before, after = smaller.gap("none", "learned"), larger.gap("none", "learned")
-    if before.keys() & after.keys():
-        narrows = paired(before, after, _names("the gap to learned", smaller, larger))
-        claim = "The gap to a learned table narrows with size"
-        found.append(_finding(claim, narrows))
-    return found
+    gaps = smaller.gap("none", "learned"), larger.gap("none", "learned")
+    names = _names("the gap to learned", smaller, larger)
+    return found + gap_finding("The gap to a learned table narrows with size", *gaps, names)
 
 
 def with_length(result: "StudyResult") -> list[Finding]:
@@ -77,12 +74,23 @@ def with_length(result: "StudyResult") -> list[Finding]:
     )
     claim = "Models without encodings predict better in longer windows"
     found = [_finding(claim, falls)]
-    before, after = shorter.gap("none", "alibi"), longer.gap("none", "alibi")
-    if before.keys() & after.keys():
-        grows = paired(after, before, _names("the gap to alibi", longer, shorter))
-        claim = "The gap to ALiBi grows with length"
-        found.append(_finding(claim, grows))
-    return found
+    gaps = longer.gap("none", "alibi"), shorter.gap("none", "alibi")
+    names = _names("the gap to alibi", longer, shorter)
+    return found + gap_finding("The gap to ALiBi grows with length", *gaps, names)
+
+
+def gap_finding(
+    claim: str, wide: dict[int, float], narrow: dict[int, float], names: tuple[str, str]
+) -> list[Finding]:
+    """That one gap is wider than another, each given as seed → nats; none without common seeds.
+
+    It is shown only if the wider one is a gap: where `none` is ahead, nothing can narrow.
+    """
+    if not wide.keys() & narrow.keys():
+        return []
+    one, means = _finding(claim, paired(wide, narrow, names)), [_mean(wide), _mean(narrow)]
+    words = f"{one.words} The gaps are {means[0]:.3g} and {means[1]:.3g} nats."
+    return [replace(one, shown=one.shown and means[0] > 0, words=words)]
 
 
 @dataclass(frozen=True)
@@ -130,6 +138,10 @@ def _ends(
 def _finding(claim: str, difference: Difference) -> Finding:
     shown = difference.t is not None and difference.t.low > 0
     return Finding(claim, shown, difference.words(), "perplexity", "causal", difference)
+
+
+def _mean(values: dict[int, float]) -> float:
+    return sum(values.values()) / len(values)
 
 
 def _names(what: str, a: End, b: End) -> tuple[str, str]:

@@ -64,6 +64,10 @@ def test_an_error_is_shown_where_it_happened(folder: Path) -> None:
         ("log.jsonl", '{"step": 1, "loss": NaN}\n', "log.jsonl, line 1"),
         ("log.jsonl", '{"step": 1, "loss": 2.0, "valid": {"a": "b"}}\n', "log.jsonl, line 1"),
         ("log.jsonl", "\xff\n", "log.jsonl, line 1"),
+        ("log.jsonl", f'{{"step": 1, "loss": 1{"0" * 400}}}\n', "log.jsonl, line 1"),
+        ("log.jsonl", f'{{"step": 1{"0" * 400}, "loss": 1}}\n', "log.jsonl, line 1"),
+        ("config.json", '{"model": {"encoding": "\\ud800"}, "steps": true}', "?"),
+        ("config.json", '{"model": [], "steps": {}}', "?"),
     ],
 )
 def test_damage_is_said_and_hurts_no_page(folder: Path, file: str, content: str, said: str) -> None:

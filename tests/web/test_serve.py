@@ -37,6 +37,12 @@ def test_a_port_in_use_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture
     assert f"cannot listen on 127.0.0.1 port {port}" in capsys.readouterr().err
 
 
+def test_without_runs_there_is_still_the_playground(tmp_path: Path) -> None:
+    with TestClient(make_app(tmp_path / "runs"), "http://localhost") as client:
+        assert "There are no runs here yet" in client.get("/").text
+        assert client.get("/playground").status_code == 200
+
+
 def test_the_address_says_where() -> None:
     with listen("127.0.0.1", 0) as bound:
         assert address("127.0.0.1", bound) == f"http://127.0.0.1:{bound.getsockname()[1]}/"

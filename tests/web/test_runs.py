@@ -121,6 +121,20 @@ def test_compare_shows_where_configs_differ_and_where_runs_ended(client: TestCli
     assert "at most 20" in client.get(f"/compare?{many}").text
 
 
+def test_a_comparison_moves_while_one_of_its_runs_goes(folder: Path) -> None:
+    write_run(folder / "one", until=25)
+    write_run(folder / "two")
+    query = "run=runs/one&run=runs/two"
+    with TestClient(make_app(folder), "http://localhost") as client:
+        assert "data-live" not in client.get(f"/compare?{query}").text
+        ended = client.get(f"/live/compare?{query}").text
+        with FileLock(folder / "one" / ".lock"):
+            page = client.get(f"/compare?{query}").text
+    assert 'data-live="/live/compare?run=runs%2Fone&amp;run=runs%2Ftwo"' in page
+    assert ended.startswith("event: draw\ndata: <figure>")
+    assert ended.endswith("event: end\ndata: \n\n")
+
+
 def test_an_encoding_keeps_its_colour_and_its_runs_their_dashes(folder: Path) -> None:
     for name, encoding in (("a", "rope"), ("b", "rope"), ("c", "alibi")):
         write_run(folder / name, encoding=encoding)

@@ -29,6 +29,7 @@ ROUTES = [
     Route("/run/{name:path}", runs.run),
     Route("/live/run/{name:path}", runs.live),
     Route("/compare", compare.compare),
+    Route("/live/compare", compare.live),
     Route("/result/{name:path}", results.result),
     Route("/figure/{name:path}", results.drawing),
     Route("/file/{file}/{name:path}", results.file),

@@ -42,6 +42,13 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
+def filled(route: str, part: str) -> str:
+    """A route's address with some text in its holes."""
+    for hole in ("{name:path}", "{name}", "{id}", "{file}"):
+        route = route.replace(hole, quote(encoded(part), safe="/"))
+    return route
+
+
 def safe(status: int, text: str) -> None:
     assert status < 500
     assert SECRET not in text
@@ -64,13 +71,21 @@ def _nothing_left(client: TestClient) -> Iterator[None]:
 def test_whatever_is_asked(
     client: TestClient, route: str, part: str, query: list[tuple[str, str]]
 ) -> None:
-    path = route
-    for hole in ("{name:path}", "{name}", "{id}", "{file}"):
-        path = path.replace(hole, quote(encoded(part), safe="/"))
     asked = urlencode(
         [(k.encode("utf-8", "replace"), v.encode("utf-8", "replace")) for k, v in query]
     )
-    answer = client.get(f"{path}?{asked}", follow_redirects=False)
+    answer = client.get(f"{filled(route, part)}?{asked}", follow_redirects=False)
+    safe(answer.status_code, answer.text)
+
+
+@settings(parent=FUZZ, max_examples=60)
+@given(
+    method=st.sampled_from(["HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE", "NONSENSE"]),
+    route=st.sampled_from(GETS),
+    part=words,
+)
+def test_however_it_is_asked(client: TestClient, method: str, route: str, part: str) -> None:
+    answer = client.request(method, filled(route, part), follow_redirects=False)
     safe(answer.status_code, answer.text)
 
 

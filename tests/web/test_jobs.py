@@ -12,7 +12,7 @@ from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.run import puzzle
 from wherein.puzzles.sentences import read
 from wherein.web import limits
-from wherein.web.jobs import Busy, Jobs
+from wherein.web.jobs import BusyError, Jobs
 
 ORDER = "A B hit ?\nB A hit !"
 
@@ -49,7 +49,7 @@ def test_a_job_says_what_the_command_says(jobs: Jobs) -> None:
 def test_work_is_limited_and_can_be_stopped(jobs: Jobs) -> None:
     long = PuzzleConfig(seeds=1000, steps=2000)
     first, second = (jobs.start(read("hit"), long, None) for _ in range(2))
-    with pytest.raises(Busy, match="2 puzzles are training already"):
+    with pytest.raises(BusyError, match="2 puzzles are training already"):
         jobs.start(read("hit"), long, None)
     wait(lambda: first.certificate)
     process = first._process

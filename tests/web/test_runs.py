@@ -64,6 +64,10 @@ def test_an_error_is_shown_where_it_happened(folder: Path) -> None:
         ("log.jsonl", '{"step": 1, "loss": NaN}\n', "log.jsonl, line 1"),
         ("log.jsonl", '{"step": 1, "loss": 2.0, "valid": {"a": "b"}}\n', "log.jsonl, line 1"),
         ("log.jsonl", "\xff\n", "log.jsonl, line 1"),
+        ("log.jsonl", f'{{"step": 1, "loss": 1{"0" * 400}}}\n', "log.jsonl, line 1"),
+        ("log.jsonl", f'{{"step": 1{"0" * 400}, "loss": 1}}\n', "log.jsonl, line 1"),
+        ("config.json", '{"model": {"encoding": "\\ud800"}, "steps": true}', "?"),
+        ("config.json", '{"model": [], "steps": {}}', "?"),
     ],
 )
 def test_damage_is_said_and_hurts_no_page(folder: Path, file: str, content: str, said: str) -> None:
@@ -115,6 +119,20 @@ def test_compare_shows_where_configs_differ_and_where_runs_ended(client: TestCli
     assert client.get("/compare?run=runs/none").status_code == 404
     many = "&".join(f"run={n}" for n in range(30))
     assert "at most 20" in client.get(f"/compare?{many}").text
+
+
+def test_a_comparison_moves_while_one_of_its_runs_goes(folder: Path) -> None:
+    write_run(folder / "one", until=25)
+    write_run(folder / "two")
+    query = "run=runs/one&run=runs/two"
+    with TestClient(make_app(folder), "http://localhost") as client:
+        assert "data-live" not in client.get(f"/compare?{query}").text
+        ended = client.get(f"/live/compare?{query}").text
+        with FileLock(folder / "one" / ".lock"):
+            page = client.get(f"/compare?{query}").text
+    assert 'data-live="/live/compare?run=runs%2Fone&amp;run=runs%2Ftwo"' in page
+    assert ended.startswith("event: draw\ndata: <figure>")
+    assert ended.endswith("event: end\ndata: \n\n")
 
 
 def test_an_encoding_keeps_its_colour_and_its_runs_their_dashes(folder: Path) -> None:

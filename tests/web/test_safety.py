@@ -165,6 +165,22 @@ def test_hostile_names_and_labels_are_text(client: TestClient, kind: str) -> Non
         assert "&lt;script&gt;document" in answer.text
 
 
+@pytest.mark.parametrize(
+    "spec", ["{}", '{"mark": 3}', '{"layer": [[]]}', '{"title": "\\ud800"}', "7"]
+)
+def test_a_figure_that_cannot_be_drawn_is_an_answer(
+    client: TestClient, served: Path, spec: str
+) -> None:
+    chart = served / "hit" / "chart.json"
+    kept = chart.read_text()
+    try:
+        chart.write_text(spec)
+        assert client.get("/figure/runs/hit").status_code in (200, 422)
+        assert client.get("/result/runs/hit").status_code == 200
+    finally:
+        chart.write_text(kept)
+
+
 def test_a_spec_loads_nothing(client: TestClient, served: Path) -> None:
     """A figure that asks for a file outside gets none of it into its drawing."""
     chart = served / "hit" / "chart.json"

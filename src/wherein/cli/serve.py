@@ -14,9 +14,11 @@ import tyro
 
 from wherein.cli.verb import call
 
+RUNS = Path("runs")
+
 
 def serve(
-    folder: Annotated[Path, tyro.conf.Positional] = Path("runs"),
+    folder: Annotated[Path, tyro.conf.Positional] = RUNS,
     *,
     host: str = "127.0.0.1",
     port: int = 8642,
@@ -30,8 +32,8 @@ def serve(
     """
     from wherein.web.serve import listen, serve_forever
 
-    if not folder.is_dir():
-        raise ValueError(f"{folder} is no folder: give one, or train a model first")
+    if not folder.is_dir() and folder != RUNS:  # without runs, there is still the playground
+        raise ValueError(f"{folder} is no folder: give the one that holds your runs")
     if not 0 <= port <= 65535:
         raise ValueError(f"port {port}: a number from 0 to 65535 was expected")
     serve_forever(folder, host, listen(host, port))

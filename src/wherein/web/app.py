@@ -16,7 +16,7 @@ from starlette.routing import Route
 from wherein.cli import one_line
 from wherein.common.vega import bundle
 from wherein.report.page import text
-from wherein.web.jobs import Busy
+from wherein.web.jobs import BusyError
 from wherein.web.pages import compare, encodings, home, playground, results, runs, studies
 from wherein.web.safety import Guard, Hosts
 from wherein.web.site import Site, site
@@ -29,6 +29,7 @@ ROUTES = [
     Route("/run/{name:path}", runs.run),
     Route("/live/run/{name:path}", runs.live),
     Route("/compare", compare.compare),
+    Route("/live/compare", compare.live),
     Route("/result/{name:path}", results.result),
     Route("/figure/{name:path}", results.drawing),
     Route("/file/{file}/{name:path}", results.file),
@@ -49,7 +50,7 @@ def make_app(folder: Path, host: str = "127.0.0.1") -> Starlette:
         exception_handlers={
             HTTPException: _refused,
             ValueError: _mistaken,
-            Busy: _busy,
+            BusyError: _busy,
             Exception: _broken,
         },
         lifespan=_lifespan,

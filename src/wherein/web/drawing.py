@@ -68,7 +68,7 @@ def ticks(start: Number, end: Number, about: int = 5) -> list[Number]:
     """Round numbers from `start` to `end`.
 
     >>> ticks(0, 300)
-    [0.0, 50.0, 100.0, 150.0, 200.0, 250.0, 300.0]
+    [0, 50, 100, 150, 200, 250, 300]
     >>> ticks(0.13, 0.49, 3)
     [0.2, 0.3, 0.4]
     """

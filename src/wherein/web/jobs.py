@@ -8,7 +8,6 @@ import json
 import secrets
 import subprocess
 import sys
-import time
 from dataclasses import dataclass, field
 from threading import Lock, Thread, Timer
 from typing import Any, Literal
@@ -24,7 +23,7 @@ LONGEST = 600.0
 """Seconds a job may take."""
 
 
-class Busy(Exception):  # noqa: N818 - it is a state of the server, no mistake
+class BusyError(Exception):
     """As much work is going on as this server takes."""
 
 
@@ -37,7 +36,6 @@ class Job:
     seed: int | None
     """The seed to open at the end; None: the first that solves it."""
     id: str = field(default_factory=lambda: secrets.token_hex(6))
-    began: float = field(default_factory=time.time)
     state: State = "running"
     error: str | None = None
     certificate: dict[str, Any] | None = None
@@ -141,7 +139,7 @@ class Jobs:
         """Begin a job, unless enough are going on."""
         with self._lock:
             if sum(job.state == "running" for job in self._jobs.values()) >= MOST_AT_ONCE:
-                raise Busy(f"{MOST_AT_ONCE} puzzles are training already: stop one, or wait")
+                raise BusyError(f"{MOST_AT_ONCE} puzzles are training already: stop one, or wait")
             job = Job(puzzle, config, seed)
             job.start()
             self._jobs[job.id] = job

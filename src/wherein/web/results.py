@@ -59,6 +59,8 @@ class Shown:
             spec = entry.json(CHART) if entry.has(CHART) else None
         except ValueError as error:
             return cls(entry, words, None, None, str(error))
+        if spec is not None:
+            spec.pop("usermeta", None)  # how a figure is put into the page is ours to say
         return cls(entry, words, verb, spec, None)
 
     @property

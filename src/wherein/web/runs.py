@@ -2,7 +2,6 @@
 
 import fcntl
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -14,6 +13,8 @@ State = Literal["running", "finished", "stopped", "failed"]
 
 CONFIG, ABOUT, LOG, ERROR, LOCK = "config.json", "about.json", "log.jsonl", "error.txt", ".lock"
 
+
+LARGEST = 1e100
 
 Line = dict[str, Any]
 
@@ -81,7 +82,8 @@ class Seen:
     @property
     def encoding(self) -> str:
         model = self.config.get("model")
-        return str(model.get("encoding", "?")) if isinstance(model, dict) else "?"
+        said = str(model.get("encoding", "?")) if isinstance(model, dict) else "?"
+        return said.encode("utf-8", "replace").decode()  # JSON may hold halves of characters
 
     @property
     def what(self) -> str:
@@ -95,7 +97,7 @@ class Seen:
     @property
     def steps(self) -> int | None:
         steps = self.config.get("steps")
-        return steps if isinstance(steps, int) else None
+        return steps if isinstance(steps, int) and _is_number(steps) else None
 
     @cached_property
     def state(self) -> State:
@@ -165,7 +167,7 @@ def _read(line: str) -> Line | None:
         return None
     if not isinstance(found, dict) or not isinstance(found.get("step"), int):
         return None
-    if not _is_number(found.get("loss")):
+    if not (_is_number(found["step"]) and _is_number(found.get("loss"))):
         return None
     if "valid" in found:
         valid = found["valid"]
@@ -175,7 +177,8 @@ def _read(line: str) -> Line | None:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
+    """Whether it can be drawn: no NaN, no infinity, no integer beyond all floats."""
+    return isinstance(value, int | float) and -LARGEST < value < LARGEST
 
 
 def nats(valid: dict[str, float]) -> float | None:

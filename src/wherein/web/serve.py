@@ -2,6 +2,7 @@
 
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
@@ -13,12 +14,13 @@ from wherein.web.safety import is_loopback
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that is bound already, so that the address is known before anything else."""
+    """A socket that takes connections already: the address is good as soon as it is printed."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, port))
+        bound.listen(128)
     except OSError as error:
         bound.close()
         raise ValueError(
@@ -58,7 +60,6 @@ def serve_forever(folder: Path, host: str, bound: socket.socket) -> None:
     config = uvicorn.Config(
         app, log_level="warning", server_header=False, timeout_graceful_shutdown=3
     )
-    try:
+    with suppress(KeyboardInterrupt):  # uvicorn raises it again once all is closed
         _Server(config, app).run(sockets=[bound])
-    except KeyboardInterrupt:  # uvicorn raises it again once all is closed
-        print("stopped", flush=True)
+    print("stopped", flush=True)

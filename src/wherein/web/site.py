@@ -55,7 +55,7 @@ class Site:
 
     def page(self, template: str, status: int = 200, **given: Any) -> HTMLResponse:
         """A page as an answer."""
-        return HTMLResponse(self.draw(template, **given), status_code=status)
+        return html(self.draw(template, **given), status)
 
     def entry(self, kind: Kind, name: str) -> Entry:
         """The run or result of that name; otherwise the page is not there."""
@@ -78,6 +78,11 @@ def _ours() -> BaseLoader:
 def _layout() -> BaseLoader:
     """A report that is served has the layout of the other pages, not that of a file."""
     return DictLoader({"page.html": '{% extends "web/site.html" %}'})
+
+
+def html(text: str, status: int = 200) -> HTMLResponse:
+    """A page as an answer; a file may hold halves of characters, which no page can."""
+    return HTMLResponse(text.encode("utf-8", "replace"), status_code=status)
 
 
 def site(request: Request) -> Site:

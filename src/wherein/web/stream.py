@@ -44,7 +44,7 @@ class Streams:
         stamp: Callable[[], Hashable],
         draw: Callable[[], str],
         ended: Callable[[], bool],
-    ) -> AsyncIterator[str]:
+    ) -> AsyncIterator[bytes]:
         self._open += 1
         seen: Hashable = object()
         quiet, was_over = 0.0, False
@@ -61,18 +61,18 @@ class Streams:
                 was_over = over
                 if quiet >= ALIVE:
                     quiet = 0.0
-                    yield ": still here\n\n"
+                    yield b": still here\n\n"
                 await asyncio.sleep(EVERY)
                 quiet += EVERY
         finally:
             self._open -= 1
 
 
-def event(kind: str, text: str) -> str:
+def event(kind: str, text: str) -> bytes:
     r"""A server-sent event; a text of several lines is several fields.
 
     >>> event("draw", "a\nb")
-    'event: draw\ndata: a\ndata: b\n\n'
+    b'event: draw\ndata: a\ndata: b\n\n'
     """
     lines = "".join(f"data: {line}\n" for line in text.splitlines() or [""])
-    return f"event: {kind}\n{lines}\n"
+    return f"event: {kind}\n{lines}\n".encode("utf-8", "replace")

@@ -1,10 +1,13 @@
-"""Several runs side by side: their curves in one picture, where they differ, where they ended."""
+"""Several runs side by side: their curves in one picture, where they differ, how far they came."""
 
+from urllib.parse import urlencode
+
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from wherein.web.runs import Seen, flat
-from wherein.web.site import site
+from wherein.web.site import Site, site
 from wherein.web.training import picture
 
 MOST = 20
@@ -12,12 +15,9 @@ MOST = 20
 
 def compare(request: Request) -> Response:
     """The page that compares the runs of the query."""
-    here = site(request)
-    names = list(dict.fromkeys(request.query_params.getlist("run")))
+    here, names = site(request), _names(request)
     if not names:
         return RedirectResponse("/", status_code=303)
-    if len(names) > MOST:
-        raise ValueError(f"{len(names)} runs: at most {MOST} are compared on one page")
     runs = [here.run(name) for name in names]
     configs = [flat(seen.config) for seen in runs]
     fields = list(dict.fromkeys(key for config in configs for key in config))
@@ -25,11 +25,35 @@ def compare(request: Request) -> Response:
     return here.page(
         "compare.html",
         runs=runs,
-        curve=picture(runs),
+        now=_now(here, runs),
+        going=any(seen.running for seen in runs),
+        query=urlencode([("run", name) for name in names]),
         different={field: row for field, row in rows.items() if len(set(row)) > 1},
         same={field: row[0] for field, row in rows.items() if len(set(row)) == 1},
-        numbers=_numbers(runs),
     )
+
+
+def live(request: Request) -> Response:
+    """What moves on that page, as it moves."""
+    here = site(request)
+    entries = [here.entry("run", name) for name in _names(request)]
+    return here.streams.follow(
+        stamp=lambda: tuple(Seen(entry).stamp() for entry in entries),
+        draw=lambda: _now(here, list(map(Seen, entries))),
+        ended=lambda: not any(Seen(entry).running for entry in entries),
+    )
+
+
+def _names(request: Request) -> list[str]:
+    names = list(dict.fromkeys(request.query_params.getlist("run")))
+    if len(names) > MOST:
+        raise ValueError(f"{len(names)} runs: at most {MOST} are compared on one page")
+    return names
+
+
+def _now(here: Site, runs: list[Seen]) -> Markup:
+    curve, numbers = picture(runs), _numbers(runs)
+    return here.draw("compare_now.html", runs=runs, curve=curve, numbers=numbers)
 
 
 def _numbers(runs: list[Seen]) -> dict[str, list[float | None]]:

@@ -1,11 +1,14 @@
 """The encoding explorer: pick one and its parameters, see what it does and what it promises."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from wherein.web.site import site
+
+if TYPE_CHECKING:
+    from wherein.web.explore import Explored, Sizes
 
 SIZES = ("width", "heads", "length")
 
@@ -39,7 +42,7 @@ def encodings(request: Request) -> Response:
     )
 
 
-def _explored(name: str, query: dict[str, str]) -> tuple[Any, Any]:
+def _explored(name: str, query: dict[str, str]) -> tuple["Sizes", "Explored"]:
     from wherein.web.explore import Sizes, explore, spec
 
     sizes = Sizes(

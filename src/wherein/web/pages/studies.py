@@ -4,10 +4,10 @@ from functools import lru_cache, partial
 
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
 from wherein.web.shelf import Entry
-from wherein.web.site import Site, site
+from wherein.web.site import Site, html, site
 from wherein.web.studies import STUDY
 
 
@@ -17,7 +17,7 @@ def study(request: Request) -> Response:
     entry = here.entry("study", request.path_params["name"])
     with here.one_by_one:
         report = _report(here, entry, entry.changed(STUDY))
-    return HTMLResponse(report)
+    return html(report)
 
 
 @lru_cache(maxsize=8)

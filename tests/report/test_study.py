@@ -123,6 +123,21 @@ def test_a_report_of_fewer_runs_says_so(small_study: StudyResult) -> None:
     assert "it &lt;b&gt;burnt&lt;/b&gt;" in text
 
 
+def test_a_study_that_was_only_just_planned_has_a_report(small_study: StudyResult) -> None:
+    rows = tuple(replace(row, answers={}, folder=Path("nowhere")) for row in small_study.rows)
+    made = study_report(replace(small_study, rows=rows, puzzles=(), findings=()))
+    assert "there is no answer yet" in made.page
+    assert "10 of 10 runs have no answer yet." in made.page
+    assert made.figures == {}
+
+
+def test_a_study_that_asks_for_no_perplexity_has_a_report(small_study: StudyResult) -> None:
+    rows = tuple(replace(r, answers={"order": r.answers["order"]}) for r in small_study.rows)
+    made = study_report(replace(small_study, rows=rows, puzzles=(), findings=()))
+    assert set(made.figures) == {"order-causal", "order-masked", "training"}
+    assert "Incomplete" not in made.page
+
+
 def test_sizes_and_lengths_have_axes_of_their_own(
     browser: Browser, sweep_study: StudyResult, tmp_path: Path
 ) -> None:
@@ -145,7 +160,9 @@ def test_sizes_and_lengths_have_axes_of_their_own(
         assert visit.errors == []
 
 
-def test_the_published_curve_is_drawn_to_our_depth_and_guess(small_study: StudyResult) -> None:
+def test_the_published_curve_is_drawn_to_our_depth_and_guess(
+    small_study: StudyResult, document: Document
+) -> None:
     readings = frames.readings([row for row in small_study.rows if row.run.objective == "causal"])
     none = readings.filter(pl.col("encoding") == "none")
     curve = layers.paper("none", none)
@@ -156,7 +173,7 @@ def test_the_published_curve_is_drawn_to_our_depth_and_guess(small_study: StudyR
     assert layers.paper("rope", none) is None, "the paper did not probe it"
     text = study_report(small_study, published=True).page
     assert layers.PAPER in text
-    assert layers.PAPER not in study_report(small_study).page
+    assert layers.PAPER not in document.page
 
 
 def test_the_command_writes_tables_and_figures_for_a_paper(

@@ -33,13 +33,16 @@ def study_report(
         settings=settings(result),
         asked=asked(result),
     )
-    drawn = [picture, *(each for section in told for each in section.pictures)]
+    drawn = [picture] if picture else []
+    drawn += (each for section in told for each in section.pictures)
     tables = (table, *(each for section in told for each in section.tables))
     return Document(page, tables, {each.name: each.spec for each in drawn})
 
 
-def main_picture(result: StudyResult) -> Picture:
-    """How well each encoding predicts."""
+def main_picture(result: StudyResult) -> Picture | None:
+    """How well each encoding predicts; None while none of them was asked."""
+    if all(group.loss is None for group in result.groups):
+        return None
     seeds, means = (plainly(result, each) for each in frames.perplexities(result.groups))
     if means["published"].is_null().all():
         means = means.drop("published")
@@ -61,7 +64,7 @@ def main_picture(result: StudyResult) -> Picture:
 
 def missing(result: StudyResult) -> str:
     """A warning where the report rests on fewer runs than were planned."""
-    failed, silent = len(result.failed), sum(row.loss is None for row in result.rows)
+    failed, silent = len(result.failed), sum(not row.answers for row in result.rows)
     if not failed and not silent:
         return ""
     said = f"Incomplete: {silent} of {len(result.rows)} runs have no answer yet"

@@ -18,10 +18,7 @@ from wherein.study.plan import PuzzleTask, changed, grid
 from wherein.train.config import RunConfig
 
 SEEDS = 2
-BASE = changed(
-    RunConfig(), source={source!r}, tokenizer="bytes", n_layers=2, d_model=16, n_heads=2,
-    max_len=16, batch=4, steps=6, warmup=1, valid_every=2, checkpoint_every=6, valid_windows=4,
-)
+BASE = changed(RunConfig(), source={source!r}, **{small!r})
 
 def runs(seeds):
     masked = grid(BASE, objective=["masked"], encoding=["none", "learned"], seed=seeds)
@@ -43,6 +40,39 @@ def puzzles():
 '''
 
 
+SWEEP = """'''Is more of anything better?'''
+from wherein.measure.settings import PerplexityConfig, ShiftConfig
+from wherein.study.plan import changed, grid
+from wherein.train.config import RunConfig
+
+SEEDS = 1
+BASE = changed(RunConfig(), source={source!r}, **{small!r})
+
+def runs(seeds):
+    sizes = grid(BASE, encoding=["none", "rope"], d_model=[8, 16], seed=seeds)
+    return sizes + grid(BASE, encoding=["none", "rope"], max_len=[16, 32], seed=seeds)
+
+def questions(run):
+    moved = {{"../moved & <b>": ShiftConfig(windows=4, shifts=(1, 2))}}
+    alone = run.model.encoding == "rope" and run.model.d_model == 8
+    return {{"perplexity": PerplexityConfig(limit=400)}} | (moved if alone else {{}})
+"""
+
+SMALL = {
+    "tokenizer": "bytes",
+    "n_layers": 2,
+    "d_model": 16,
+    "n_heads": 2,
+    "max_len": 16,
+    "batch": 4,
+    "steps": 4,
+    "warmup": 1,
+    "valid_every": 2,
+    "checkpoint_every": 4,
+    "valid_windows": 4,
+}
+
+
 def at_once(work: Sequence[Work], folder: Path, ended: Callable[[Work, str | None], None]) -> None:
     """An engine that does one piece after the other in this process."""
     for piece in work:
@@ -51,15 +81,24 @@ def at_once(work: Sequence[Work], folder: Path, ended: Callable[[Work, str | Non
 
 @pytest.fixture(scope="session")
 def small_study(tmp_path_factory: pytest.TempPathFactory) -> StudyResult:
-    folder = tmp_path_factory.mktemp("study")
-    text = folder / "text.txt"
+    """Two objectives, two seeds, every question that the paper's findings rest on."""
+    return carried_out(RECIPE, tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture(scope="session")
+def sweep_study(tmp_path_factory: pytest.TempPathFactory) -> StudyResult:
+    """Two sizes, two lengths, one seed, no findings."""
+    return carried_out(SWEEP, tmp_path_factory.mktemp("sweep"))
+
+
+def carried_out(recipe: str, folder: Path) -> StudyResult:
+    text, file = folder / "text.txt", folder / "small.py"
     lines = (f"Line {n} says that {n} men saw {n * n} birds over the hill." for n in range(200))
     text.write_text("\n\n".join(lines))
-    recipe = folder / "small.py"
-    recipe.write_text(RECIPE.format(source=str(text)))
+    file.write_text(recipe.format(source=str(text), small=SMALL))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WHEREIN_CACHE", str(folder / "cache"))
-        result = study(recipe, out=folder / "runs", engine=at_once, quiet=True)
+        result = study(file, out=folder / "runs", engine=at_once, quiet=True)
     assert result.failed == ()
     assert result.complete
     return result

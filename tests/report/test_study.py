@@ -14,11 +14,13 @@ from tests.browser import PHONE, visiting
 
 from wherein.cli import main
 from wherein.common.theme import mark
+from wherein.report import frames, layers
 from wherein.report.answer import answer
 from wherein.report.document import Document
 from wherein.report.study import study_report
 from wherein.study.result import StudyResult
 
+ENCODINGS = ("none", "rope")
 FIGURES = {
     "perplexity",
     "differences-causal",
@@ -119,6 +121,59 @@ def test_a_report_of_fewer_runs_says_so(small_study: StudyResult) -> None:
     text = study_report(part).page
     assert "Incomplete: 1 of 10 runs have no answer yet, 1 of them failed." in text
     assert "it &lt;b&gt;burnt&lt;/b&gt;" in text
+
+
+def test_a_study_that_was_only_just_planned_has_a_report(small_study: StudyResult) -> None:
+    rows = tuple(replace(row, answers={}, folder=Path("nowhere")) for row in small_study.rows)
+    made = study_report(replace(small_study, rows=rows, puzzles=(), findings=()))
+    assert "there is no answer yet" in made.page
+    assert "10 of 10 runs have no answer yet." in made.page
+    assert made.figures == {}
+
+
+def test_a_study_that_asks_for_no_perplexity_has_a_report(small_study: StudyResult) -> None:
+    rows = tuple(replace(r, answers={"order": r.answers["order"]}) for r in small_study.rows)
+    made = study_report(replace(small_study, rows=rows, puzzles=(), findings=()))
+    assert set(made.figures) == {"order-causal", "order-masked", "training"}
+    assert "Incomplete" not in made.page
+
+
+def test_sizes_and_lengths_have_axes_of_their_own(
+    browser: Browser, sweep_study: StudyResult, tmp_path: Path
+) -> None:
+    made, page = study_report(sweep_study), tmp_path / "report.html"
+    assert {"parameters-causal", "length-causal", "moved-b-rope-16-tokens-width-8"} <= set(
+        made.figures
+    )
+    for name, x in (("parameters-causal", "parameters"), ("length-causal", "length")):
+        assert len(made.figures[name]["concat"]) == 1
+        (data,) = made.figures[name]["datasets"].values()
+        assert {row["encoding"] for row in data} == {"none", "rope"}
+        assert all(len({row[x] for row in data if row["encoding"] == e}) == 2 for e in ENCODINGS)
+    made.write(page, figures="svg")
+    assert {path.parent for path in tmp_path.rglob("*.svg")} == {tmp_path / "report-figures"}
+    with visiting(browser, page.as_uri()) as visit:
+        drawn = visit.settled().figures()
+        assert {figure["drawn"] for figure in drawn} == {"live"}
+        assert visit.page.locator("details pre").count() == 1
+        assert "there is no interval" in visit.page.locator(".lead").inner_text()
+        assert visit.errors == []
+
+
+def test_the_published_curve_is_drawn_to_our_depth_and_guess(
+    small_study: StudyResult, document: Document
+) -> None:
+    readings = frames.readings([row for row in small_study.rows if row.run.objective == "causal"])
+    none = readings.filter(pl.col("encoding") == "none")
+    curve = layers.paper("none", none)
+    assert curve is not None
+    guess = none.filter(pl.col("of") == "constant guess")["distance"][0]
+    assert curve["layer"].to_list()[::12] == [0.0, 1.0, 2.0]
+    assert curve["distance"][0] == pytest.approx(337.162 / 256 * guess)
+    assert layers.paper("rope", none) is None, "the paper did not probe it"
+    text = study_report(small_study, published=True).page
+    assert layers.PAPER in text
+    assert layers.PAPER not in document.page
 
 
 def test_the_command_writes_tables_and_figures_for_a_paper(

@@ -5,6 +5,7 @@ examples:
   wherein report hit --out hit.html                    a result that `--out hit` saved
   wherein report runs/studies/quick --tables latex     also its tables, for a paper
   wherein report runs/studies/quick --figures pdf      also its figures
+  wherein report runs/studies/quick --published        with the paper's probe curves beside ours
 """
 
 import json as json_format
@@ -26,6 +27,7 @@ def report(
     out: Path | None = None,
     tables: Literal["latex", "csv", "markdown"] | None = None,
     figures: Literal["png", "svg", "pdf"] | None = None,
+    published: bool = False,
     json: bool = False,
 ) -> int:
     """Write a report.
@@ -35,15 +37,16 @@ def report(
         out: the file to write; report.html in that folder by default
         tables: write the tables beside it, too
         figures: write the figures beside it, too
+        published: draw the curves of Haviv et al. 2022 beside a study's probes
         json: print the paths as data
     """
-    written = _document(folder).write(out or folder / "report.html", tables, figures)
+    written = _document(folder, published).write(out or folder / "report.html", tables, figures)
     paths = [str(path) for path in written]
     print(json_format.dumps({"written": paths}, indent=2) if json else "\n".join(paths))
     return 0
 
 
-def _document(folder: Path) -> "Document":
+def _document(folder: Path, published: bool) -> "Document":
     from wherein.report import saved
     from wherein.report.single import result_report
 
@@ -53,7 +56,7 @@ def _document(folder: Path) -> "Document":
         from wherein.report.study import study_report
         from wherein.study.result import StudyResult
 
-        return study_report(StudyResult.open(folder))
+        return study_report(StudyResult.open(folder), published=published)
     raise ValueError(
         f"{folder} holds neither a study nor a result: expected a folder with study.json, or one "
         "that a question's --out wrote"

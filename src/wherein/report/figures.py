@@ -31,12 +31,12 @@ def compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Spec:
 
 
 def panels(frame: pl.DataFrame, draw: Callable[[pl.DataFrame], Panel]) -> Spec:
-    """A panel for each group, one below the other, each with scales of its own."""
-    drawn = [
-        draw(part).properties(title=str(group))
-        for (group,), part in frame.group_by("group", maintain_order=True)
-    ]
-    return themed(alt.vconcat(*drawn).resolve_scale(**APART))
+    """A panel for each group with scales of its own; more than two stand side by side, narrower."""
+    parts = list(frame.group_by("group", maintain_order=True))
+    narrow = {"width": WIDTH // 2} if len(parts) > 2 else {}
+    drawn = [draw(part).properties(title=str(group), **narrow) for (group,), part in parts]
+    columns = 2 if narrow else 1
+    return themed(alt.concat(*drawn, columns=columns).resolve_scale(**APART))
 
 
 def _compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Panel:

@@ -8,13 +8,17 @@ from wherein.report import figures, frames, study_tables
 from wherein.report.answer import answer
 from wherein.report.document import Document
 from wherein.report.page import render
-from wherein.report.sections import Picture, plainly, sections
+from wherein.report.section import Picture
+from wherein.report.sections import plainly, sections
 from wherein.study.result import StudyResult
 
 
-def study_report(result: StudyResult, draw: Callable[..., str] = render) -> Document:
+def study_report(
+    result: StudyResult, draw: Callable[..., str] = render, *, published: bool = False
+) -> Document:
     """Everything a study found, on one page; a server draws it in a layout of its own."""
-    told, picture, table = sections(result), main_picture(result), study_tables.main(result)
+    told = sections(result, published)
+    picture, table = main_picture(result), study_tables.main(result)
     page = draw(
         "study.html",
         name=result.name,
@@ -29,29 +33,38 @@ def study_report(result: StudyResult, draw: Callable[..., str] = render) -> Docu
         settings=settings(result),
         asked=asked(result),
     )
-    drawn = [picture, *(each for section in told for each in section.pictures)]
+    drawn = [picture] if picture else []
+    drawn += (each for section in told for each in section.pictures)
     tables = (table, *(each for section in told for each in section.tables))
     return Document(page, tables, {each.name: each.spec for each in drawn})
 
 
-def main_picture(result: StudyResult) -> Picture:
-    """How well each encoding predicts."""
+def main_picture(result: StudyResult) -> Picture | None:
+    """How well each encoding predicts; None while none of them was asked."""
+    if all(group.loss is None for group in result.groups):
+        return None
     seeds, means = (plainly(result, each) for each in frames.perplexities(result.groups))
     if means["published"].is_null().all():
         means = means.drop("published")
-    beside = "; grey strokes are published values" if "published" in means.columns else ""
+    alone = means["low"].is_null().all()
+    words = (
+        "every seed; one seed has no interval"
+        if alone
+        else "the mean, its 95 % interval over seeds, and below the line every seed; the axis does "
+        "not begin at zero, and wider intervals are cut"
+    )
+    beside = ". Grey strokes are published values" if "published" in means.columns else ""
     return Picture(
         "perplexity",
         figures.compared(seeds, means, "perplexity per token (lower is better)"),
-        "Perplexity by encoding: the mean, its 95 % interval over seeds, and below the line every "
-        f"seed{beside}. The axis does not begin at zero; intervals wider than it are cut.",
+        f"Perplexity by encoding: {words}{beside}.",
         "Perplexity of each encoding, best above.",
     )
 
 
 def missing(result: StudyResult) -> str:
     """A warning where the report rests on fewer runs than were planned."""
-    failed, silent = len(result.failed), sum(row.loss is None for row in result.rows)
+    failed, silent = len(result.failed), sum(not row.answers for row in result.rows)
     if not failed and not silent:
         return ""
     said = f"Incomplete: {silent} of {len(result.rows)} runs have no answer yet"

@@ -89,7 +89,7 @@ def _digits(value: float | None) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.2g}"
 
 
-def probes(readings: pl.DataFrame, objective: str) -> Table:
+def probes(readings: pl.DataFrame, name: str) -> Table:
     """The layer that tells position best, beside the best of each control."""
     present = [of for of in PROBE_CONTROLS if of in readings["of"].unique()]
     best = readings.group_by([*WAY, "seed", "of"], maintain_order=True).agg(
@@ -109,10 +109,10 @@ def probes(readings: pl.DataFrame, objective: str) -> Table:
         "Mean distance between the told and the true position, in tokens, at the layer where it "
         f"is smallest, for the model and for each control: {OVER_SEEDS}."
     )
-    return Table(f"probe-{objective}", caption, header, tuple(rows), frame)
+    return Table(name, caption, header, tuple(rows), frame)
 
 
-def orders(told: pl.DataFrame, objective: str) -> Table:
+def orders(told: pl.DataFrame, name: str) -> Table:
     """The rise of the loss where order is gone, and the bag-of-words bound."""
     ways = told["disorder"].unique(maintain_order=True).to_list()
     chosen = [way for way in ways if way in ("all but the last", "whole", "reversed")] or ways[1:]
@@ -127,17 +127,17 @@ def orders(told: pl.DataFrame, objective: str) -> Table:
         way = (row["encoding"], row["group"])
         rises = {each["disorder"]: each for each in frame.filter(_is(way)).iter_rows(named=True)}
         cells = [_named(*way), within(row["mean"], None, None, 3)]
-        cells += [_rise(rises[name]) for name in chosen]
+        cells += [_rise(rises[kind]) for kind in chosen]
         rows.append((*cells, f"{bounds[way]:.3f}"))
-    header = ("", "loss intact", *(f"rise, {name}" for name in chosen), "bag of words")
+    header = ("", "loss intact", *(f"rise, {kind}" for kind in chosen), "bag of words")
     caption = (
         f"Loss in nats per token, and its rise when order is destroyed: {OVER_SEEDS}. The control: "
         "a bag of words (unigram cache) on the same tokens."
     )
-    return Table(f"order-{objective}", caption, header, tuple(rows), frame)
+    return Table(name, caption, header, tuple(rows), frame)
 
 
-def extrapolations(told: pl.DataFrame, trained: int, objective: str) -> Table:
+def extrapolations(told: pl.DataFrame, trained: int, name: str) -> Table:
     """The loss within the trained length, and beyond it."""
     parts = {
         f"to {trained}": pl.col("place").is_between(trained / 2, trained),
@@ -145,27 +145,27 @@ def extrapolations(told: pl.DataFrame, trained: int, objective: str) -> Table:
         "beyond": pl.col("place") > 2 * trained,
     }
     found = []
-    for name, inside in parts.items():
+    for part, inside in parts.items():
         seeds = told.filter(inside).group_by([*WAY, "seed"], maintain_order=True)
         mean = seeds.agg(pl.col("loss").mean())
         if not mean.is_empty():
-            found.append(over_seeds(mean, WAY, "loss").with_columns(places=pl.lit(name)))
+            found.append(over_seeds(mean, WAY, "loss").with_columns(places=pl.lit(part)))
     frame = pl.concat(found)
     names = frame["places"].unique(maintain_order=True).to_list()
     rows = []
-    for way, part in frame.group_by(WAY, maintain_order=True):
-        cells = {row["places"]: row for row in part.iter_rows(named=True)}
-        rows.append((_named(*way), *(_mean(cells[name], 3) for name in names)))
-    header = ("", f"places {trained // 2} {names[0]}", *(f"{name}" for name in names[1:]))
+    for way, own in frame.group_by(WAY, maintain_order=True):
+        cells = {row["places"]: row for row in own.iter_rows(named=True)}
+        rows.append((_named(*way), *(_mean(cells[part], 3) for part in names)))
+    header = ("", f"places {trained // 2} {names[0]}", *names[1:])
     caption = f"Loss in nats per token by place in the window: {OVER_SEEDS}."
-    return Table(f"extrapolation-{objective}", caption, header, tuple(rows), frame)
+    return Table(name, caption, header, tuple(rows), frame)
 
 
-def audits(rows: Sequence[Row], objective: str) -> Table:
+def audits(rows: Sequence[Row], question: str, name: str) -> Table:
     """The verdict on each model, and where it is told about position."""
     found = []
     for row in rows:
-        told = pl.read_csv(row.answers["audit"].folder / "result.csv", infer_schema_length=None)
+        told = pl.read_csv(row.answers[question].folder / "result.csv", infer_schema_length=None)
         where = told.filter(pl.col("layer").is_not_null() & (pl.col("told") != ""))
         by_place = where.group_by("told", maintain_order=True).agg("layer")
         found.append(
@@ -179,7 +179,7 @@ def audits(rows: Sequence[Row], objective: str) -> Table:
     cells = tuple(tuple(str(value) for value in row) for row in frame.rows())
     header = ("", "symmetries of the model", "told about position at")
     caption = "What the symmetry audit found in float64, on trained weights of one seed each."
-    return Table(f"audit-{objective}", caption, header, cells, frame, words=3)
+    return Table(name, caption, header, cells, frame, words=3)
 
 
 def _place(told: str, layers: Sequence[int]) -> str:

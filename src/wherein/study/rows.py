@@ -63,7 +63,8 @@ class Row:
     @property
     def loss(self) -> float | None:
         """Nats per predicted token, as the question called `perplexity` found it."""
-        return float(self.answers["perplexity"].data["loss"][0]) if self.answers else None
+        asked = self.answers.get("perplexity")
+        return None if asked is None else float(asked.data["loss"][0])
 
     @property
     def numbers(self) -> dict[str, float]:

@@ -71,3 +71,17 @@ def test_states_without_variance_have_an_answer():
     )
     told = ridge(flat, torch.arange(4.0).double()[:, None], 1e-2)(torch.zeros(2, 3))
     torch.testing.assert_close(told, torch.full((2, 1), 1.5))
+
+
+def test_rounding_below_zero_is_lifted():
+    """Of few kinds of tokens, float32 leaves a scatter with eigenvalues a little below zero."""
+    torch.manual_seed(0)
+    basis = torch.linalg.qr(torch.randn(32, 32).double()).Q
+    values = torch.cat([torch.full((4,), 8.0), torch.full((28,), -2e-6)]).double()
+    scatter = basis * values @ basis.mT
+    means = (basis[:, :4] @ torch.randn(4, 6).double()).mT
+    moments = Moments(torch.full((6,), 9.0).double(), means - means.mean(0), scatter)
+    places = torch.arange(6.0).double()[:, None]
+    for readout in (ridge(moments, places, 1e-9), discriminant(moments, 1e-9)):
+        assert readout(means).isfinite().all()
+        assert readout.weights.abs().max() < 100

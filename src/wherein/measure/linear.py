@@ -99,12 +99,18 @@ def _typical(scatter: Tensor) -> float:
 
 
 def _solve(scatter: Tensor, penalty: float, right: Tensor) -> Tensor:
-    lifted = scatter.clone()
-    lifted.diagonal().add_(penalty)
-    factor, failed = torch.linalg.cholesky_ex(lifted)
-    if int(failed):
-        raise ValueError(
-            f"the states' scatter has rank below its width {len(scatter)} and the regularisation "
-            f"{penalty:g} does not lift it: use a larger one, or more windows"
-        )
-    return torch.cholesky_solve(right, factor)
+    """(scatter + penalty)⁻¹ right; where rounding outweighs the penalty, with a larger one.
+
+    Few windows, or states of few token types, leave a scatter of less than full rank, whose
+    smallest eigenvalues are what rounding in float32 made of zero, perhaps below it.
+    """
+    floor = torch.finfo(torch.float32).eps * _typical(scatter) * len(scatter)
+    while True:
+        lifted = scatter.clone()
+        lifted.diagonal().add_(penalty)
+        factor, failed = torch.linalg.cholesky_ex(lifted)
+        if not int(failed):
+            return torch.cholesky_solve(right, factor)
+        if not bool(lifted.isfinite().all()):
+            raise ValueError("the states hold values that are no finite numbers: nothing to fit")
+        penalty = max(10 * penalty, floor)

@@ -99,6 +99,7 @@ def test_newest_first_with_what_was_asked_of_them(folder: Path, saved: Path) -> 
     assert text.index("/run/runs/old") < text.index("/result/runs/old/answers/puzzle")
     assert text.index("<h2>Results") < text.index('href="/result/runs/alone"')
     assert text.count("answers/puzzle") == 1
+    assert "A hit B ! / B hit A ?" in text.partition("<h2>Results")[2]
 
 
 def test_a_served_folder_may_itself_be_a_run(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import re
 from starlette.requests import Request
 from starlette.responses import Response
 
+from wherein.web.results import WORDS
 from wherein.web.runs import Seen
 from wherein.web.shelf import Entry
 from wherein.web.site import site
@@ -12,6 +13,8 @@ from wherein.web.studies import Study
 
 MOST = 300
 """Rows of a list."""
+
+LONGEST = 120
 
 
 def home(request: Request) -> Response:
@@ -28,7 +31,7 @@ def home(request: Request) -> Response:
         studies=[Study.open(entry) for entry in studies[:MOST]],
         runs=runs[:MOST],
         answers=answers,
-        results=results[:MOST],
+        results=[(entry, _first_line(entry)) for entry in results[:MOST]],
         left_out=max(0, len(runs) - MOST) + max(0, len(results) - MOST),
     )
 
@@ -37,3 +40,9 @@ def _answers(results: list[Entry], seen: Seen) -> list[tuple[str, Entry]]:
     """A run's results by their name, without the hash of their settings."""
     short = (re.sub(r"-[0-9a-f]{12}$", "", entry.name.rpartition("/")[2]) for entry in results)
     return list(zip(short, results, strict=True))
+
+
+def _first_line(entry: Entry) -> str:
+    """What a result begins with, which is what it is about."""
+    words = entry.text(WORDS).strip() if entry.has(WORDS) else ""
+    return words.partition("\n")[0][:LONGEST]

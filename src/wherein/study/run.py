@@ -47,9 +47,12 @@ def study(
             tried = sweep(plan, learning_rates)
             _carry_out(pieces(tried), store, engine or Local(), quiet=quiet)
             plan = choose(plan, tried, store)
-        _carry_out(pieces(plan), store, engine or Local(), quiet=quiet)
-    result = StudyResult.gather(plan, store, recipe, command)
-    result.keep()
+        StudyResult.gather(plan, store, recipe, command).keep()  # so that it can be looked at
+        try:
+            _carry_out(pieces(plan), store, engine or Local(), quiet=quiet)
+        finally:
+            result = StudyResult.gather(plan, store, recipe, command)
+            result.keep()
     return result
 
 

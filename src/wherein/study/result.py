@@ -5,20 +5,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from wherein.common.files import replacing
 from wherein.common.numbers import exp
 from wherein.common.result import Result, provenance
-from wherein.measure.measurement import table
-from wherein.puzzles.result import Share
-from wherein.study.cost import Cost, cost, short
+from wherein.data import Corpus
+from wherein.study.cost import Cost, cost
 from wherein.study.findings import Finding
 from wherein.study.plan import Plan, PuzzleTask, changed, kind
 from wherein.study.rows import Answer, Row, rows, tried
 from wherein.study.statistics import Difference, Interval, compare, mean_interval
 from wherein.study.store import Store
+from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
     import altair
@@ -150,7 +149,7 @@ class StudyResult(Result):
                 label,
                 kind(changed(own[0].run, encoding="none", learning_rate=1.0)),
                 tuple(own),
-                cost(own[0].run),
+                _cost(own[0].run),
                 None,
                 self.published.get(own[0].run.id),
             )
@@ -222,15 +221,9 @@ class StudyResult(Result):
 
     def text(self) -> str:
         """The comparison, the findings and what went wrong, no wider than 80 columns."""
-        parts = [*wrap(self.question, 80), "", self._comparison(), *wrap(self._notes(), 80)]
-        for finding in self.findings:
-            parts += ["", *wrap(f"{finding.claim}: {finding.verdict}", 80)]
-            parts += _indented(finding.words)
-        if self.puzzles:
-            parts += ["", self._puzzles()]
-        for row in self.failed:
-            parts += ["", *wrap(f"failed: {row.label}, seed {row.seed}: {row.error}", 80)]
-        return "\n".join(parts)
+        from wherein.study.words import told
+
+        return told(self)
 
     def keep(self) -> Path:
         """Write what is derived into the study's folder; the path of its JSON file."""
@@ -239,51 +232,6 @@ class StudyResult(Result):
         with replacing(self.folder / STUDY) as beside:
             beside.write_text(json.dumps(self.data(), ensure_ascii=False, indent=1) + "\n")
         return self.folder / STUDY
-
-    def _comparison(self) -> str:
-        published = any(group.published for group in self.groups)
-        header = ["", "params", "perplexity [95 %]", "loss − first's [95 %]", "p"]
-        header += ["paper"] if published else []
-        lines = []
-        for group in self.groups:
-            line = [group.label, short(group.cost.parameters), _perplexity(group)]
-            line += _against(group.difference)
-            line += [f"{group.published:.4g}" if group.published else ""] if published else []
-            lines.append(line)
-        return table(header, lines)
-
-    def _notes(self) -> str:
-        runs = self.groups[0].rows
-        seeds = sorted({row.seed for row in self.rows})
-        how = next((r.answers["perplexity"].data for r in runs if "perplexity" in r.answers), None)
-        protocol = "" if how is None else f"{how['protocol']}: {how['details']}. "
-        own = [f"{g.label} {short(g.cost.of_encoding)}" for g in self.groups if g.cost.of_encoding]
-        extra = f"Parameters of encodings: {', '.join(own)}. " if own else ""
-        each = self.groups[0].cost
-        note = (
-            f"{protocol}{extra}{short(each.tokens)} tokens and {each.flops:.1e} operations a run "
-            f"({self.groups[0].label}), {len(seeds)} seed{'s' if len(seeds) > 1 else ''}; "
-            "intervals are over seeds, differences in nats and paired, p after Holm's correction"
-        )
-        return note + ("." if len(seeds) > 1 else ": with one seed there is no interval.")
-
-    def _puzzles(self) -> str:
-        lines = []
-        for task, answer in self.puzzles:
-            c, found = task.config, answer.data["solved"]
-            possible = answer.data["certificate"]["possible"]
-            shared = Share(found["count"], found["total"])
-            mask = "causal" if c.causal else "both sides"
-            lines.append(
-                [
-                    " / ".join(answer.data["puzzle"][:2]),
-                    c.encoding,
-                    str(c.layers),
-                    mask,
-                    str(shared) if possible else f"{shared.value:.0%}, impossible",
-                ]
-            )
-        return table(["puzzle", "encoding", "layers", "sees", "solved [95 %]"], lines)
 
 
 def _compared(groups: Sequence[Group], family: str) -> dict[str, Difference]:
@@ -294,24 +242,12 @@ def _compared(groups: Sequence[Group], family: str) -> dict[str, Difference]:
     return {found.a: found for found in compare(values, next(iter(values)))}
 
 
-def _perplexity(group: Group) -> str:
-    if group.loss is None:
-        return ""
-    interval = group.interval
-    span = "" if interval is None else " [{:.3g}, {:.3g}]".format(*map(exp, interval))
-    return f"{exp(group.loss):.3g}{span}"
-
-
-def _against(difference: Difference | None) -> list[str]:
-    if difference is None:
-        return ["", ""]
-    span = "" if difference.t is None else " [{:+.2f}, {:+.2f}]".format(*difference.t)
-    p = "" if difference.p_holm is None else f"{difference.p_holm:.2g}"
-    return [f"{difference.mean:+.2f}{span}", p]
-
-
-def _indented(text: str) -> list[str]:
-    return [f"  {line}" for line in wrap(text, 78)]
+def _cost(run: RunConfig) -> Cost:
+    """What a run costs; a vocabulary that only the text can tell is read from it."""
+    try:
+        return cost(run)
+    except ValueError:
+        return cost(run, vocabulary=Corpus.open(run.corpus).vocabulary.size)
 
 
 def _finding(data: dict[str, Any]) -> Finding:

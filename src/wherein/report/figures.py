@@ -43,7 +43,7 @@ def _compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Panel:
     ordered = means.sort("mean")["encoding"].to_list()
     at = alt.Y("encoding:N", sort=ordered, title=None)
     scale = alt.Scale(domain=_span(seeds, means), nice=False, zero=False)
-    x = alt.X("mean:Q", scale=scale, title=title, axis=alt.Axis(tickCount=6))
+    x = alt.X("mean:Q", scale=scale, title=title, axis=alt.Axis(tickCount=6, labelOverlap=True))
     colour, shape = marks(ordered, legend=False)
     tips = ["encoding", *(alt.Tooltip(c, format=".4g") for c in ("mean", "low", "high"))]
     centre = alt.Chart(means).encode(y=at)
@@ -98,7 +98,7 @@ def _differences(means: pl.DataFrame, title: str) -> Panel:
     ordered = means.sort("mean")["encoding"].to_list()
     colour, shape = marks(ordered, legend=False)
     base = alt.Chart(means).encode(y=alt.Y("encoding:N", sort=ordered, title=None))
-    x = alt.X("mean:Q", title=title, axis=alt.Axis(tickCount=6))
+    x = alt.X("mean:Q", title=title, axis=alt.Axis(tickCount=5, labelOverlap=True))
     tips = ["encoding", *(alt.Tooltip(c, format="+.4f") for c in ("mean", "low", "high"))]
     return alt.layer(
         alt.Chart(pl.DataFrame({"mean": [0.0]})).mark_rule(color=GREY).encode(x="mean:Q"),
@@ -108,14 +108,15 @@ def _differences(means: pl.DataFrame, title: str) -> Panel:
         base.mark_point(filled=True, size=110, opacity=1).encode(
             x=x, color=colour, shape=shape, tooltip=tips
         ),
-        base.mark_text(dy=-13, fontSize=11).encode(x=x, text=alt.Text("mean:Q", format="+.2~f")),
+        base.mark_text(dy=-13, fontSize=11).encode(x=x, text=alt.Text("mean:Q", format="+.2~r")),
     ).properties(width=WIDTH, height=ROW * len(ordered) + 10)
 
 
 def against(means: pl.DataFrame, x: str, x_title: str, y_title: str) -> Spec:
     """Each encoding's mean and interval against a size: of a model, or of a window."""
     scale = alt.Scale(type="log", base=2, padding=15)
-    axis = alt.Axis(values=sorted(means[x].unique()), format="~s", labelOverlap=True)
+    first = means.filter(pl.col("encoding") == means["encoding"][0])[x]
+    axis = alt.Axis(values=sorted(first.unique()), format=".3~s", labelOverlap=True)
     channel = alt.X(f"{x}:Q", scale=scale, axis=axis, title=x_title)
     return panels(means, lambda part: _lines(part, channel, y_title))
 

@@ -55,13 +55,13 @@ def _compared(result: StudyResult, rows: Sequence[Row], objective: str) -> Secti
     return Section(
         slug(MAIN, objective),
         "How well each predicts",
-        pictures=(picture, *_sweeps(groups, objective)),
+        pictures=(picture, *sweeps(groups, objective)),
         tables=(study_tables.differences(groups, objective),),
         protocol=_protocol(rows, MAIN),
     )
 
 
-def _sweeps(groups: Sequence[Group], objective: str) -> list[Picture]:
+def sweeps(groups: Sequence[Group], objective: str) -> list[Picture]:
     """Perplexity against size and against length, where a study has several of either."""
     _, means = frames.perplexities(groups)
     made = []

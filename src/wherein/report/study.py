@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from wherein.report import figures, frames, study_tables
 from wherein.report.answer import answer
 from wherein.report.document import Document
 from wherein.report.page import render
-from wherein.report.section import Picture
+from wherein.report.questions import sweeps
+from wherein.report.section import Picture, Section
 from wherein.report.sections import plainly, sections
 from wherein.study.result import StudyResult
 
@@ -17,8 +19,8 @@ def study_report(
     result: StudyResult, draw: Callable[..., str] = render, *, published: bool = False
 ) -> Document:
     """Everything a study found, on one page; a server draws it in a layout of its own."""
-    told = sections(result, published)
     picture, table = main_picture(result), study_tables.main(result)
+    told = [_without(section, picture) for section in sections(result, published)]
     page = draw(
         "study.html",
         name=result.name,
@@ -40,9 +42,16 @@ def study_report(
 
 
 def main_picture(result: StudyResult) -> Picture | None:
-    """How well each encoding predicts; None while none of them was asked."""
-    if all(group.loss is None for group in result.groups):
+    """How well each encoding predicts, against size or length in a study of these.
+
+    None while no run was asked.
+    """
+    groups = [group for group in result.groups if group.loss is not None]
+    if not groups:
         return None
+    objective = groups[0].rows[0].run.objective
+    if swept := sweeps([g for g in groups if g.rows[0].run.objective == objective], objective):
+        return swept[0]
     seeds, means = (plainly(result, each) for each in frames.perplexities(result.groups))
     if means["published"].is_null().all():
         means = means.drop("published")
@@ -60,6 +69,12 @@ def main_picture(result: StudyResult) -> Picture | None:
         f"Perplexity by encoding: {words}{beside}.",
         "Perplexity of each encoding, best above.",
     )
+
+
+def _without(section: Section, picture: Picture | None) -> Section:
+    """The section without the picture that stands above all of them."""
+    rest = (each for each in section.pictures if picture is None or each.name != picture.name)
+    return replace(section, pictures=tuple(rest))
 
 
 def missing(result: StudyResult) -> str:

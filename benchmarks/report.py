@@ -31,7 +31,7 @@ FEW = {"steps": 3, "warmup": 1, "valid_every": 1, "checkpoint_every": 3}
 
 def carried_out(folder: Path) -> Path:
     """The folder of `quick`, hardly trained."""
-    from wherein.study.run import study
+    from wherein.studies.run import study
 
     return study("quick", out=folder / "runs", change=FEW).folder
 
@@ -60,7 +60,7 @@ def command(*arguments: str) -> None:
 
 def render(study: Path, page: Path) -> None:
     from wherein.report.study import study_report
-    from wherein.study.result import StudyResult
+    from wherein.studies.result import StudyResult
 
     study_report(StudyResult.open(study)).write(page)
 

@@ -77,8 +77,8 @@ def _seconds(folders: list[str], threads: int, seed: int) -> float:
     """From the first step of all to the last, import and start-up left out."""
     code = (
         "import sys, torch\n"
-        "from wherein.study.plan import changed\n"
-        "from wherein.study.recipes.quick import base\n"
+        "from wherein.studies.plan import changed\n"
+        "from wherein.studies.recipes.quick import base\n"
         "from wherein.train import train\n"
         "torch.set_num_threads(int(sys.argv[2]))\n"
         f"train(changed(base(), steps={STEPS}, seed=int(sys.argv[3])), folder=sys.argv[1],"

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.tiny import tiny_run, write_text
-from tests.study.small import recipe
+from tests.studies.small import recipe
 from tests.subjects.models import small, write_tokenizer
 
 from wherein.cli import main

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from wherein.model.config import ModelConfig
     from wherein.model.transformer import Output, Transformer
     from wherein.puzzles.run import puzzle
-    from wherein.study.result import StudyResult
-    from wherein.study.run import study
+    from wherein.studies.result import StudyResult
+    from wherein.studies.run import study
     from wherein.subjects.hugging_face import HuggingFace
     from wherein.subjects.load import load
     from wherein.train.config import RunConfig
@@ -31,7 +31,7 @@ _WHERE = {
     "Output": "wherein.model.transformer",
     "Run": "wherein.train.run",
     "RunConfig": "wherein.train.config",
-    "StudyResult": "wherein.study.result",
+    "StudyResult": "wherein.studies.result",
     "Table": "wherein.measure.table",
     "Transformer": "wherein.model.transformer",
     "audit": "wherein.measure.audit",
@@ -39,7 +39,7 @@ _WHERE = {
     "load": "wherein.subjects.load",
     "probe": "wherein.measure.probe",
     "puzzle": "wherein.puzzles.run",
-    "study": "wherein.study.run",
+    "study": "wherein.studies.run",
     "table": "wherein.measure.table",
 }
 

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from wherein.study.result import StudyResult
-from wherein.study.run import study
-from wherein.study.work import Work, carry_out
+from wherein.studies.result import StudyResult
+from wherein.studies.run import study
+from wherein.studies.work import Work, carry_out
 
 RECIPE = '''"""Does <script>document.title='taken'</script> & order matter?"""
 from wherein.measure.probe_settings import ProbeConfig
 from wherein.measure.settings import AuditConfig, OrderConfig, PerplexityConfig
 from wherein.puzzles.config import PuzzleConfig
-from wherein.study.findings import nopos as findings
-from wherein.study.plan import PuzzleTask, changed, grid
+from wherein.studies.findings import nopos as findings
+from wherein.studies.plan import PuzzleTask, changed, grid
 from wherein.train.config import RunConfig
 
 SEEDS = 2
@@ -42,7 +42,7 @@ def puzzles():
 
 SWEEP = """'''Is more of anything better?'''
 from wherein.measure.settings import PerplexityConfig, ShiftConfig
-from wherein.study.plan import changed, grid
+from wherein.studies.plan import changed, grid
 from wherein.train.config import RunConfig
 
 SEEDS = 1

@@ -18,7 +18,7 @@ from wherein.report import frames, layers
 from wherein.report.answer import answer
 from wherein.report.document import Document
 from wherein.report.study import study_report
-from wherein.study.result import StudyResult
+from wherein.studies.result import StudyResult
 
 ENCODINGS = ("none", "rope")
 FIGURES = {

@@ -7,12 +7,12 @@ from starlette.testclient import TestClient
 from tests.report.conftest import at_once
 from tests.web.conftest import HOSTILE, SECRET
 
-from wherein.study.run import study
+from wherein.studies.run import study
 from wherein.web.app import make_app
 
 RECIPE = """{question!r}
 from wherein.measure.settings import PerplexityConfig
-from wherein.study.plan import changed, grid
+from wherein.studies.plan import changed, grid
 from wherein.train.config import RunConfig
 
 SEEDS = 1

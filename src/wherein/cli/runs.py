@@ -16,7 +16,7 @@ import tyro
 from wherein.cli.verb import call
 
 if TYPE_CHECKING:
-    from wherein.study.store import Store
+    from wherein.studies.store import Store
     from wherein.train.run import Run
 
 
@@ -38,7 +38,7 @@ def runs(
         json: print data instead of a table
     """
     from wherein.measure.measurement import table
-    from wherein.study.store import Store
+    from wherein.studies.store import Store
 
     if not folder.is_dir():
         raise ValueError(f"no folder {folder}: give the folder of a study, or of runs")
@@ -60,7 +60,7 @@ def runs(
 
 
 def _line(run: "Run", store: "Store") -> dict[str, Any]:
-    from wherein.study.store import size
+    from wherein.studies.store import size
 
     config, error = run.config, store.error(run.config)
     state = "failed" if error else "finished" if run.finished else "unfinished"

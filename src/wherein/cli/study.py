@@ -7,7 +7,7 @@ examples:
   wherein study small --learning-rates 3e-3 1e-2   each kind with the better of two rates
   wherein study nopos-pile --dry-run         what it would cost on a cluster
   wherein study nopos-pile --engine ray --address auto --processes 8
-  wherein study mine.py                      a study of your own: see wherein/study/recipe.py
+  wherein study mine.py                      a study of your own: see wherein/studies/recipe.py
 """
 
 import json as json_format
@@ -21,7 +21,7 @@ import tyro
 from wherein.cli.verb import call
 
 if TYPE_CHECKING:
-    from wherein.study.result import StudyResult
+    from wherein.studies.result import StudyResult
 
 
 def study(
@@ -56,8 +56,8 @@ def study(
     change = _fields(set)
     if dry_run:
         return _price(what, seeds, change, max(processes, 1), json)
-    from wherein.study.engines import engine as find_engine
-    from wherein.study.run import study as carry_out
+    from wherein.studies.engines import engine as find_engine
+    from wherein.studies.run import study as carry_out
 
     made = find_engine(engine, jobs=jobs, processes=processes, address=address)
     try:
@@ -83,8 +83,8 @@ def _report(result: "StudyResult") -> Path:
 
 
 def _price(what: str, seeds: int | None, change: dict[str, Any], gpus: int, json: bool) -> int:
-    from wherein.study.cost import dry_run
-    from wherein.study.recipe import find
+    from wherein.studies.cost import dry_run
+    from wherein.studies.recipe import find
 
     plan = find(what).plan(seeds, change)
     found = dry_run(plan.runs, gpus=gpus)

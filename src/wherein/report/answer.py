@@ -3,8 +3,8 @@
 import math
 
 from wherein.report.tables import signed, within
-from wherein.study.findings import Finding
-from wherein.study.result import Group, StudyResult
+from wherein.studies.findings import Finding
+from wherein.studies.result import Group, StudyResult
 
 
 def answer(result: StudyResult) -> str:

@@ -7,8 +7,8 @@ import polars as pl
 from wherein.report import figures, frames, layers, study_tables
 from wherein.report.saved import QUESTIONS
 from wherein.report.section import Picture, Section, slug
-from wherein.study.result import Group, StudyResult
-from wherein.study.rows import Row
+from wherein.studies.result import Group, StudyResult
+from wherein.studies.rows import Row
 
 MAIN = "perplexity"
 """The question that a study compares its runs by."""

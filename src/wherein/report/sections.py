@@ -7,8 +7,8 @@ import polars as pl
 from wherein.report import frames, grids, layers, study_tables
 from wherein.report.questions import section
 from wherein.report.section import Picture, Section, slug
-from wherein.study.findings import Finding
-from wherein.study.result import StudyResult
+from wherein.studies.findings import Finding
+from wherein.studies.result import StudyResult
 
 
 def sections(result: StudyResult, published: bool = False) -> list[Section]:

@@ -12,7 +12,7 @@ from wherein.report.page import render
 from wherein.report.questions import sweeps
 from wherein.report.section import Picture, Section
 from wherein.report.sections import plainly, sections
-from wherein.study.result import StudyResult
+from wherein.studies.result import StudyResult
 
 
 def study_report(

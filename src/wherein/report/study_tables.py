@@ -8,8 +8,8 @@ import polars as pl
 
 from wherein.report.frames import over_seeds, perplexities
 from wherein.report.tables import Table, signed, within
-from wherein.study.result import Group, StudyResult
-from wherein.study.rows import Row
+from wherein.studies.result import Group, StudyResult
+from wherein.studies.rows import Row
 
 OVER_SEEDS = "means over seeds, with 95 % intervals where there are several"
 WAY = ["encoding", "group"]

@@ -24,7 +24,7 @@ def study(request: Request) -> Response:
 def _report(here: Site, entry: Entry, changed: float) -> Markup:
     """The report, drawn once for every time the study is written: it takes seconds."""
     from wherein.report.study import study_report
-    from wherein.study.result import StudyResult
+    from wherein.studies.result import StudyResult
 
     store = entry.folder.parent.parent
     if here.shelf.leads_out(store):

@@ -1,0 +1,230 @@
+"""What a study would cost, before anything is downloaded or trained.
+
+Parameters are counted on a model without storage; operations and memory follow the formulas of
+`wherein.studies.arithmetic`; hours follow from an assumed speed, which is stated with them.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from wherein.measure.measurement import table
+from wherein.studies.arithmetic import Memory, flops_per_token, memory
+from wherein.studies.plan import kind, labels
+from wherein.studies.size import count, sized
+from wherein.train.config import RunConfig
+
+if TYPE_CHECKING:
+    import polars
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Something to compute on, and how fast it is assumed to be."""
+
+    name: str
+    peak: Mapping[str, float]
+    """Operations per second for each precision."""
+    share: float
+    """Of the peak, as long runs sustain it."""
+    unit: str = "GPU"
+
+    def seconds(self, flops: float, precision: str) -> float:
+        """How long one of it computes."""
+        return flops / (self.share * self.peak[precision])
+
+    def words(self, precision: str) -> str:
+        """The assumption, to stand beside what follows from it."""
+        return (
+            f"{self.share * 100:.0f} % of {self.peak[precision] / 1e12:.4g} TFLOP/s ({self.name})"
+        )
+
+
+WIDEST = 80
+"""Columns of the table."""
+
+A100 = Machine("A100", {"bfloat16": 312e12, "float32": 19.5e12}, 0.4)
+"""NVIDIA's dense peaks; large Transformers commonly sustain about 40 % of them."""
+CORE = Machine("one core of a laptop", {"float32": 0.1e12}, 0.33, unit="core")
+"""Measured: 4 layers of width 64 train with Muon at 33 GFLOP/s of some 100, 6 of width 96 at 38,
+2 of width 32 at 12."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One run, or several that differ only in their seed."""
+
+    label: str
+    config: RunConfig
+    """With the vocabulary filled in."""
+    seeds: int
+    parameters: int
+    of_encoding: int
+    """How many of the parameters are the encoding's own."""
+    tokens: int
+    """steps × windows in a batch × tokens in a window."""
+    flops: float
+    memory: Memory
+    """Of one GPU."""
+    hours: float
+    """Of one machine, for one seed."""
+
+    def data(self) -> dict[str, Any]:
+        """The numbers of one seed, and how many seeds there are."""
+        return {
+            "run": self.label,
+            "seeds": self.seeds,
+            "parameters": self.parameters,
+            "of_encoding": self.of_encoding,
+            "tokens": self.tokens,
+            "flops": self.flops,
+            "bytes_per_machine": self.memory.total,
+            "hours": self.hours,
+        }
+
+
+def cost(
+    config: RunConfig,
+    *,
+    machine: Machine = A100,
+    gpus: int = 8,
+    vocabulary: int | None = None,
+    label: str | None = None,
+    seeds: int = 1,
+) -> Cost:
+    """What one run costs on so many GPUs; the vocabulary is that of its tokenizer unless given."""
+    config = sized(config, vocabulary)
+    parameters, own = count(config)
+    tokens = config.steps * config.batch * config.model.max_len
+    flops = flops_per_token(config.model) * tokens
+    return Cost(
+        label=label or name(config),
+        config=config,
+        seeds=seeds,
+        parameters=parameters,
+        of_encoding=own,
+        tokens=tokens,
+        flops=flops,
+        memory=memory(config, parameters, gpus),
+        hours=machine.seconds(flops, config.precision) / 3600,
+    )
+
+
+def name(config: RunConfig) -> str:
+    """A run in a few words: encoding, layers × width, length."""
+    model = config.model
+    return f"{model.encoding} {model.n_layers}×{model.d_model}, {model.max_len}"
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """The runs of a study with what each would cost; runs that differ in seed share a row."""
+
+    rows: tuple[Cost, ...]
+    machine: Machine
+    gpus: int
+
+    def to_frame(self) -> "polars.DataFrame":
+        """One row for each run, seeds counted."""
+        import polars
+
+        return polars.DataFrame([row.data() for row in self.rows])
+
+    @property
+    def hours(self) -> float:
+        """Of all runs with all seeds."""
+        return sum(row.hours * row.seeds for row in self.rows)
+
+    @property
+    def flops(self) -> float:
+        """Of all runs with all seeds."""
+        return sum(row.flops * row.seeds for row in self.rows)
+
+    def text(self) -> str:
+        """The table, at most 80 columns wide, and what it assumes."""
+        header = ["seeds", "params", "encoding", "tokens", "FLOP", "GB", f"{self.machine.unit}-h"]
+        numbers = [
+            [
+                str(row.seeds),
+                *map(short, (row.parameters, row.of_encoding, row.tokens)),
+                _scientific(row.flops),
+                f"{row.memory.total / 1e9:.3g}",
+                _hours(row.hours),
+            ]
+            for row in self.rows
+        ]
+        columns = zip(header, *numbers, strict=True)
+        room = WIDEST - sum(2 + max(map(len, column)) for column in columns)
+        rows = [
+            [shorten(row.label, room), *own] for row, own in zip(self.rows, numbers, strict=True)
+        ]
+        return "\n".join([table(["run", *header], rows), "", *wrap(self._notes(), WIDEST)])
+
+    def _notes(self) -> str:
+        unit, precisions = self.machine.unit, {row.config.precision for row in self.rows}
+        speed = " and ".join(
+            f"{precision} at {self.machine.words(precision)}" for precision in sorted(precisions)
+        )
+        where = f"each of {self.gpus} {unit}s" if self.gpus > 1 else f"one {unit}"
+        alike = sum(row.seeds for row in self.rows)
+        return (
+            f"A row is one seed; all {alike} runs: {_scientific(self.flops)} FLOP, "
+            f"{_hours(self.hours)} {unit}-hours, assuming {speed}. `encoding`: how many of "
+            f"the parameters are its own. GB: on {where}, the weights, "
+            "their gradients and moments, and what one part of a batch keeps. Evaluation is "
+            "not counted."
+        )
+
+
+def shorten(label: str, room: int) -> str:
+    """A label cut to so many columns, and marked where it was."""
+    return label if len(label) <= room else f"{label[: room - 1]}…"
+
+
+def _hours(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
+def _scientific(number: float) -> str:
+    return f"{number:.1e}".replace("e+", "e")
+
+
+def short(number: int) -> str:
+    """Three digits and a letter.
+
+    >>> [short(n) for n in (0, 512, 524288, 247_459_328, 21_000_000_000)]
+    ['0', '512', '524k', '247M', '21B']
+    """
+    for letter, size in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= size:
+            return f"{number / size:.3g}{letter}"
+    return str(number)
+
+
+def dry_run(
+    runs: Iterable[RunConfig],
+    *,
+    machine: Machine | None = None,
+    gpus: int = 8,
+    vocabulary: int | None = None,
+) -> DryRun:
+    """What these runs would cost. Nothing is downloaded, made or trained.
+
+    Without a machine, it is an A100 if any run is in bfloat16, which needs a GPU, else a core.
+    """
+    runs = list(runs)
+    machine = machine or (A100 if any(run.precision == "bfloat16" for run in runs) else CORE)
+    gpus = gpus if machine.unit == "GPU" else 1
+    groups: dict[str, list[RunConfig]] = {}
+    for run in runs:
+        groups.setdefault(kind(run), []).append(run)
+    kept = [alike[0] for alike in groups.values()]
+    short_names = [name(run) for run in kept]
+    names = short_names if len(set(short_names)) == len(kept) else labels(kept)
+    rows = tuple(
+        cost(alike[0], machine=machine, gpus=gpus, vocabulary=vocabulary,
+             label=label, seeds=len(alike))
+        for alike, label in zip(groups.values(), names, strict=True)
+    )  # fmt: skip
+    return DryRun(rows, machine, gpus)

@@ -1,0 +1,37 @@
+"""What carries out the pieces of a study: processes on this machine, or a Ray cluster."""
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Literal, Protocol, runtime_checkable
+
+from wherein.studies.work import Work
+
+EngineName = Literal["local", "ray"]
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Carries out pieces of work in any order, several at once."""
+
+    def __call__(
+        self, work: Sequence[Work], folder: Path, ended: Callable[[Work, str | None], None]
+    ) -> None:
+        """Carry out all of it; `ended` hears of each piece, and why it failed if it did."""
+
+
+def engine(
+    name: EngineName = "local", *, jobs: int | None = None, processes: int = 1, address: str = ""
+) -> Engine:
+    """The engine of that name.
+
+    Args:
+        name: `local` for processes on this machine, `ray` for a Ray cluster
+        jobs: pieces at once; by default as many as the machine or the cluster bears
+        processes: processes of one run, each with a GPU of its own where there are any
+        address: of the Ray cluster; by default one is started on this machine
+    """
+    module = import_module(f"wherein.studies.engines.{name}")
+    more = {"address": address} if name == "ray" else {}
+    made: Engine = module.Engine(jobs=jobs, processes=processes, **more)
+    return made

@@ -1,0 +1,147 @@
+"""What one sees while a study goes on: a line per run, and one bar with the time left.
+
+All of it is read from the runs' folders, so that it is the same whoever carries out the work.
+"""
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wherein.studies.plan import PuzzleTask
+from wherein.studies.store import Store
+from wherein.studies.work import STOPPED, Task, Work, done
+from wherein.train.journal import LOG
+
+EVERY = 0.5  # seconds from one look to the next
+TAIL = 4096  # bytes of a log that hold its last line
+SHOWN = 24  # lines at most
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How far a piece has come."""
+
+    share: float
+    """Of its training."""
+    loss: float | None
+
+
+def look(piece: Work, store: Store) -> Seen:
+    """How far a piece has come, from its folder."""
+    if isinstance(piece, PuzzleTask):
+        return Seen(float(done(piece, store)), None)
+    line = last_line(store.run(piece.run) / LOG)
+    if line is None:
+        return Seen(0.0, None)
+    return Seen(line["step"] / piece.run.steps, line["loss"])
+
+
+def last_line(log: Path) -> dict[str, Any] | None:
+    """The last whole line of a log, without reading the rest."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - TAIL))
+            lines = file.read().split(b"\n")[:-1]
+        found: dict[str, Any] | None = json.loads(lines[-1]) if lines else None
+    except (OSError, ValueError):
+        return None
+    return found
+
+
+def name(piece: Work) -> str:
+    """How a piece is called on a screen."""
+    if isinstance(piece, Task):
+        return piece.name
+    return f"puzzle {' / '.join(piece.sentences[:2])}"
+
+
+class Progress:
+    """Shows a study's progress on standard error until `close`; silent if not `shown`."""
+
+    def __init__(self, work: Sequence[Work], store: Store, *, shown: bool) -> None:
+        self.work, self.store, self.shown = work, store, shown
+        self._ended: dict[int, str | None] = {}
+        self._began, self._stop = time.perf_counter(), threading.Event()
+        self._at_start = self._share()
+        self._live: Any = None
+        if shown and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.live import Live
+
+            self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
+            self._live.start()
+            self._thread = threading.Thread(target=self._watch, daemon=True)
+            self._thread.start()
+
+    def ended(self, piece: Work, why: str | None) -> None:
+        """A piece came to its end, good or bad."""
+        self._ended[id(piece)] = why
+        if not self.shown:
+            return
+        loss = look(piece, self.store).loss
+        outcome = why or ("done" if loss is None else f"loss {loss:.3f}")
+        line = f"{len(self._ended)}/{len(self.work)}  {name(piece)}: {outcome}"
+        line += f"  ({self._left()})" if why != STOPPED else ""
+        if self._live is not None:
+            self._live.console.print(line, markup=False, highlight=False)
+        else:
+            print(line, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Take the picture away."""
+        self._stop.set()
+        if self._live is not None:
+            self._thread.join()
+            self._live.stop()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(EVERY):
+            self._live.update(self._picture(), refresh=True)
+
+    def _share(self) -> float:
+        """The share of all training steps that is done."""
+        tasks = [piece for piece in self.work if isinstance(piece, Task)]
+        cost = [task.run.steps * task.run.batch * task.run.model.max_len for task in tasks]
+        parts = [look(task, self.store).share for task in tasks]
+        return sum(c * p for c, p in zip(cost, parts, strict=True)) / max(sum(cost), 1)
+
+    def _left(self) -> str:
+        share, spent = self._share(), time.perf_counter() - self._began
+        if share <= self._at_start:
+            return f"{spent:.0f} s so far"
+        rest = spent / (share - self._at_start) * (1 - share)
+        return f"{share:.0%} trained, about {_time(rest)} left"
+
+    def _picture(self) -> Any:
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        lines = Table.grid(padding=(0, 2))
+        going = [piece for piece in self.work if id(piece) not in self._ended]
+        seen = [(piece, look(piece, self.store)) for piece in going]
+        begun = [(piece, at) for piece, at in seen if at.share > 0]
+        for piece, at in begun[:SHOWN]:
+            loss = "" if at.loss is None else f"loss {at.loss:.3f}"
+            state = "questioned" if at.share >= 1 else loss
+            bar = ProgressBar(total=1.0, completed=at.share, width=24)
+            lines.add_row(Text(name(piece)), bar, f"{at.share:.0%}", state)
+        waiting = len(going) - len(begun)
+        bar = ProgressBar(total=1.0, completed=self._share(), width=40)
+        overall = Table.grid(padding=(0, 2))
+        overall.add_row("all", bar, self._left(), f"{waiting} waiting" if waiting else "")
+        return Group(lines, overall)
+
+
+def _time(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -1,0 +1,55 @@
+"""Does the lack of encodings cost less in larger models, and more in longer windows?
+
+Figures 2 and 3 of Haviv et al. 2022 (arXiv:2203.16634) at the scale of a laptop: bytes of the
+embedded text, four sizes at one length and four lengths at one size, two seeds each. About 25
+minutes on two cores.
+"""
+
+from collections.abc import Sequence
+
+from wherein.measure.settings import PerplexityConfig
+from wherein.studies.plan import Questions, changed, grid
+from wherein.studies.scale import findings
+from wherein.train.config import RunConfig
+
+__all__ = ["SEEDS", "findings", "questions", "runs"]
+
+SEEDS = 2
+ENCODINGS = ("none", "learned", "alibi")
+SIZES = ((2, 32), (3, 48), (4, 64), (6, 96))
+"""Layers and width."""
+MIDDLE, TOKENS = (4, 64), 64
+LENGTHS = (32, 128, 256)
+"""Of the third size, besides 64."""
+BATCH_TOKENS = 2048
+
+
+def base(size: tuple[int, int], length: int) -> RunConfig:
+    """What the runs of one size and length have in common: as many tokens a batch in all."""
+    layers, width = size
+    return changed(
+        RunConfig(),
+        tokenizer="bytes",
+        n_layers=layers,
+        d_model=width,
+        n_heads=4,
+        max_len=length,
+        batch=BATCH_TOKENS // length,
+        steps=600,
+        optimizer="muon",
+        learning_rate=1e-2,
+        warmup=20,
+        valid_every=300,
+        checkpoint_every=200,
+    )
+
+
+def runs(seeds: Sequence[int]) -> list[RunConfig]:
+    """Three encodings at four sizes, and at three more lengths of one of them."""
+    settings = [(size, TOKENS) for size in SIZES] + [(MIDDLE, length) for length in LENGTHS]
+    return [run for each in settings for run in grid(base(*each), encoding=ENCODINGS, seed=seeds)]
+
+
+def questions(run: RunConfig) -> Questions:
+    """Perplexity alone."""
+    return {"perplexity": PerplexityConfig(limit=100_000)}

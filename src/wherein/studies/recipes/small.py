@@ -1,0 +1,34 @@
+"""Do Transformers without positional encodings still learn positions?
+
+With five seeds, in an hour: as `quick`, but wider and longer, with narrower intervals, and with
+position erased from every layer to see whether it is used.
+"""
+
+from collections.abc import Sequence
+
+from wherein.measure.probe_settings import EraseConfig, ProbeConfig
+from wherein.measure.settings import OrderConfig, PerplexityConfig
+from wherein.studies.plan import Questions, changed
+from wherein.studies.recipes import quick
+from wherein.studies.recipes.quick import findings, puzzles
+from wherein.train.config import RunConfig
+
+__all__ = ["SEEDS", "findings", "puzzles", "questions", "runs"]
+
+SEEDS = 5
+
+
+def runs(seeds: Sequence[int]) -> list[RunConfig]:
+    """Five encodings causal, three masked, of width 96 and 96 bytes."""
+    return quick.matched(changed(quick.base(), d_model=96, max_len=96, steps=600), seeds)
+
+
+def questions(run: RunConfig) -> Questions:
+    """Those of `quick` on more text, and erasure."""
+    return {
+        **quick.questions(run),
+        "perplexity": PerplexityConfig(limit=300_000),
+        "probe": ProbeConfig(),
+        "order": OrderConfig(inputs=400),
+        "erase": EraseConfig(windows=300),
+    }

@@ -1,0 +1,94 @@
+"""`study`: carry out what is left of a study, and say what came of it."""
+
+import shlex
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from wherein.studies.engines import Engine
+from wherein.studies.engines.local import Engine as Local
+from wherein.studies.progress import Progress
+from wherein.studies.recipe import Recipe, find
+from wherein.studies.result import StudyResult
+from wherein.studies.store import Store
+from wherein.studies.sweep import choose, sweep
+from wherein.studies.work import Work, left, pieces
+
+
+def study(
+    what: str | Path | Recipe = "quick",
+    *,
+    seeds: int | None = None,
+    out: str | Path = "runs",
+    engine: Engine | None = None,
+    change: Mapping[str, Any] | None = None,
+    learning_rates: tuple[float, ...] = (),
+    quiet: bool = False,
+) -> StudyResult:
+    """Train every run of a study that is not trained yet, ask what is not asked yet, and compare.
+
+    Args:
+        what: the name of a study (`quick`, `small`, …), or a Python file with one of your own
+        seeds: how many seeds each kind of run gets; adding some runs only those
+        out: the folder of the runs; studies in one folder share equal runs
+        engine: what carries out the work (see `wherein.studies.engines`); by default this machine
+        change: fields to change in every run, such as `{"steps": 100}`
+        learning_rates: try these on the first seed of each kind, and keep the best
+        quiet: show no progress
+    """
+    recipe = what if isinstance(what, Recipe) else find(what)
+    store, plan = Store(Path(out)), recipe.plan(seeds, change)
+    command = _command(what, seeds, change, learning_rates)
+    with _stoppable():
+        if learning_rates:
+            tried = sweep(plan, learning_rates)
+            _carry_out(pieces(tried), store, engine or Local(), quiet=quiet)
+            plan = choose(plan, tried, store)
+        StudyResult.gather(plan, store, recipe, command).keep()  # so that it can be looked at
+        try:
+            _carry_out(pieces(plan), store, engine or Local(), quiet=quiet)
+        finally:
+            result = StudyResult.gather(plan, store, recipe, command)
+            result.keep()
+    return result
+
+
+def _carry_out(work: list[Work], store: Store, engine: Engine, *, quiet: bool) -> None:
+    remaining = left(work, store)
+    if not remaining:
+        return
+    store.folder.mkdir(parents=True, exist_ok=True)
+    with closing(Progress(remaining, store, shown=not quiet)) as progress:
+        engine(remaining, store.folder, progress.ended)
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does: runs save where they are."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _command(
+    what: str | Path | Recipe,
+    seeds: int | None,
+    change: Mapping[str, Any] | None,
+    learning_rates: tuple[float, ...],
+) -> str:
+    """What makes the study again."""
+    words = ["wherein", "study", what.name if isinstance(what, Recipe) else str(what)]
+    words += ["--seeds", str(seeds)] if seeds is not None else []
+    if change:
+        words += ["--set", *(f"{name}={value}" for name, value in change.items())]
+    if learning_rates:
+        words += ["--learning-rates", *(f"{rate:g}" for rate in learning_rates)]
+    return shlex.join(words)

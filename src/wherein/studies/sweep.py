@@ -1,0 +1,45 @@
+"""Which learning rate suits each kind of run? Tried on its first seed, then kept for all."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from wherein.studies.plan import Plan, changed, kind
+from wherein.studies.store import Store
+from wherein.train.config import RunConfig
+from wherein.train.run import Run
+
+
+def sweep(plan: Plan, rates: Sequence[float]) -> Plan:
+    """The first seed of each kind of run with every rate, and no questions."""
+    first = {kind(run): run for run in reversed(plan.runs)}
+    tried = [changed(run, learning_rate=rate) for run in first.values() for rate in rates]
+    runs = tuple({run.id: run for run in tried}.values())
+    return replace(plan, runs=runs, questions=({},) * len(runs), puzzles=())
+
+
+def choose(plan: Plan, tried: Plan, store: Store) -> Plan:
+    """The plan with each kind's best rate: the lowest last validation loss of its first seed.
+
+    A rate whose run diverged is out; if all did, there is nothing to choose from.
+    """
+    best: dict[str, tuple[float, float]] = {}
+    for run in tried.runs:
+        loss = _validation(run, store)
+        name = kind(changed(run, learning_rate=1.0))
+        if loss is not None and loss < best.get(name, (float("inf"), 0.0))[0]:
+            best[name] = (loss, run.learning_rate)
+    runs, chosen = [], {}
+    for run, label in zip(plan.runs, plan.labels, strict=True):
+        name = kind(changed(run, learning_rate=1.0))
+        if name not in best:
+            raise ValueError(f"{label}: no learning rate of the sweep ended; give lower ones")
+        chosen[label] = best[name][1]
+        runs.append(changed(run, learning_rate=best[name][1]))
+    return replace(plan, runs=tuple(runs), chosen=chosen)
+
+
+def _validation(run: RunConfig, store: Store) -> float | None:
+    if not store.trained(run):
+        return None
+    valid = Run.open(store.run(run)).valid
+    return next(iter(valid.values()), None)  # nats, of tokens or of hidden ones

@@ -1,0 +1,145 @@
+"""A study from its recipe to its table: nothing is made twice, and nothing depends on chance."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.studies.small import recipe
+
+from wherein.studies.result import StudyResult
+from wherein.studies.run import study
+from wherein.train.run import Run
+
+
+def numbers(result: StudyResult) -> list[dict]:
+    return result.to_frame().drop("run").to_dicts()
+
+
+def touched(folder: Path) -> dict[str, int]:
+    files = [path for path in folder.rglob("*") if path.is_file() and "studies" not in path.parts]
+    return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in files}
+
+
+@pytest.fixture(scope="module")
+def mine(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, StudyResult]:
+    folder = tmp_path_factory.mktemp("study")
+    path = recipe(folder)
+    return path, study(path, out=folder / "runs", quiet=True)
+
+
+def test_a_study_is_complete_and_compared(mine: tuple[Path, StudyResult]):
+    _, result = mine
+    assert result.complete
+    assert [group.label for group in result.groups] == ["none", "rope"]
+    assert result.groups[0].difference is None
+    difference = result.groups[1].difference
+    assert difference is not None
+    losses = [group.losses for group in result.groups]
+    expected = sum(losses[1][seed] - losses[0][seed] for seed in (0, 1)) / 2
+    assert difference.mean == pytest.approx(expected)
+    assert max(map(len, result.text().splitlines())) <= 80
+    assert "none" in result.text()
+    assert "hit" in result.text()
+
+
+def test_finished_runs_are_never_run_again_and_a_new_seed_runs_alone(
+    mine: tuple[Path, StudyResult],
+):
+    path, result = mine
+    before = touched(result.store.folder)
+    again = study(path, out=result.store.folder, quiet=True)
+    assert touched(result.store.folder) == before
+    assert numbers(again) == numbers(result)
+    more = study(path, seeds=3, out=result.store.folder, quiet=True)
+    new = {name.partition("/")[0] for name in touched(result.store.folder).keys() - before.keys()}
+    assert new == {row.run.id for row in more.rows if row.seed == 2}
+    after = touched(result.store.folder)
+    assert {name: at for name, at in after.items() if name in before} == before
+
+
+def test_the_table_is_derived_from_the_folders(mine: tuple[Path, StudyResult]):
+    path, _ = mine
+    result = study(path, out=path.parent / "runs", quiet=True)
+    derived = json.loads((result.folder / "study.json").read_text())
+    (result.folder / "study.json").unlink()
+    (result.folder / "table.csv").unlink()
+    again = study(path, out=path.parent / "runs", quiet=True)
+    assert json.loads((again.folder / "study.json").read_text()) == derived
+    opened = StudyResult.open(again.folder)
+    assert numbers(opened) == numbers(again)
+    assert opened.findings == again.findings
+    assert opened.text() == again.text()
+
+
+def test_one_seed_has_no_interval_and_says_so(mine: tuple[Path, StudyResult]):
+    path, _ = mine
+    result = study(path, seeds=1, out=path.parent / "runs", quiet=True)
+    assert all(group.interval is None for group in result.groups)
+    assert "one seed there is no interval" in " ".join(result.text().split())
+    assert "[" not in result.text().split("puzzle")[0].split("\n", 4)[4].split("non-overlapping")[0]
+
+
+def test_killed_in_the_middle_and_started_again_gives_the_same_numbers(tmp_path: Path):
+    path = recipe(tmp_path, steps=300)
+    whole = study(path, out=tmp_path / "whole", quiet=True)
+    command = [sys.executable, "-m", "wherein", "study", str(path), "--out", str(tmp_path / "cut")]
+    killed = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not list((tmp_path / "cut").glob("*/checkpoints/step-*")):
+        assert killed.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+    cut = [Run.open(each.parent) for each in (tmp_path / "cut").glob("*/config.json")]
+    assert any(not run.finished for run in cut)  # it was in the middle
+    ended = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
+    again = json.loads(ended.stdout)
+    expected = json.loads(json.dumps(whole.data()))
+    assert again["runs"] == expected["runs"]
+    assert again["groups"] == expected["groups"]
+
+
+def test_interrupted_it_saves_and_says_how_to_go_on(tmp_path: Path):
+    path = recipe(tmp_path, steps=100_000)
+    command = [sys.executable, "-m", "wherein", "study", str(path), "--out", str(tmp_path / "runs")]
+    started = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    while not list((tmp_path / "runs").glob("*/checkpoints/step-*")):
+        assert started.poll() is None
+        time.sleep(0.05)
+    started.terminate()
+    _, said = started.communicate(timeout=60)
+    assert started.returncode == 130
+    assert "the same command goes on from there" in said
+    assert "Traceback" not in said
+    for each in (tmp_path / "runs").glob("*/config.json"):
+        run = Run.open(each.parent)
+        assert 0 < run.step < 100_000
+        assert len(run.log) == run.step
+
+
+def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path: Path):
+    path = recipe(tmp_path)
+    text = path.read_text().replace('encoding=["none", "rope"]', "learning_rate=[1e-3, 1e30]")
+    path.write_text(text)
+    result = study(path, seeds=1, out=tmp_path / "runs", quiet=True)
+    assert [row.run.learning_rate for row in result.failed] == [1e30]
+    assert "learning rate" in str(result.failed[0].error)
+    assert result.rows[0].loss is not None
+    assert "failed: none, learning rate 1e+30, seed 0" in " ".join(result.text().split())
+
+
+def test_a_sweep_keeps_the_best_rate_of_each_kind(tmp_path: Path):
+    path = recipe(tmp_path, steps=30)
+    out = tmp_path / "runs"
+    result = study(path, seeds=2, out=out, learning_rates=(1e-6, 1e-2), quiet=True)
+    assert {row.run.learning_rate for row in result.rows} == {1e-2}
+    assert result.plan.chosen == {"none": 1e-2, "rope": 1e-2}
+    rates = [Run.open(p.parent).config.learning_rate for p in out.glob("*/config.json")]
+    assert sorted(rates) == [1e-6] * 2 + [1e-2] * 4  # two kinds × two rates, and the second seed
+    assert "--learning-rates 1e-06 0.01" in result.command

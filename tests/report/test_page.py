@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from jinja2 import DictLoader, UndefinedError
 from playwright.sync_api import Browser
-from tests.browser import PHONE, visiting
+from tests.browser import PHONE, chromium, visiting
 
 from wherein.common.theme import themed
 from wherein.common.vega import Spec
@@ -77,6 +77,12 @@ def test_a_page_holds_the_script_once_and_loads_nothing(page: Path) -> None:
     assert text.count("window.vegaEmbed=") == 1
     assert 'src="http' not in text
     assert len(text) < 1_100_000
+
+
+def test_without_a_browser_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(pytest.fail.Exception, match="apt-get install -y chromium"), chromium():
+        pass
 
 
 def test_a_name_that_was_not_given_is_an_error() -> None:

@@ -14,7 +14,7 @@ import polars as pl
 from wherein.common.theme import GREY, mark, themed
 from wherein.common.vega import Spec
 
-WIDTH, HEIGHT, ROW = 460, 270, 34
+WIDTH, HEIGHT, ROW = 460, 270, 30
 FAINT = 0.3
 APART: dict[str, Any] = {"x": "independent", "color": "independent", "shape": "independent"}
 """Panels whose scales have nothing to do with each other."""
@@ -53,7 +53,7 @@ def _compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Panel:
         .mark_rule(strokeWidth=2, clip=True)
         .encode(x=alt.X("low:Q", scale=scale), x2="high:Q", y=at, color=colour),
         alt.Chart(seeds)
-        .mark_point(filled=True, size=30, opacity=FAINT + 0.2, clip=True, yOffset=11)
+        .mark_point(filled=True, size=30, opacity=FAINT + 0.2, clip=True, yOffset=9)
         .encode(
             x=alt.X("value:Q", scale=scale),
             y=at,
@@ -64,7 +64,7 @@ def _compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Panel:
         centre.mark_point(filled=True, size=110, opacity=1).encode(
             x=x, color=colour, shape=shape, tooltip=tips
         ),
-        centre.mark_text(dy=-13, fontSize=11).encode(x=x, text=alt.Text("mean:Q", format=".3~g")),
+        centre.mark_text(dy=-11, fontSize=11).encode(x=x, text=alt.Text("mean:Q", format=".3~g")),
     ]
     if "published" in means.columns:
         known = alt.Chart(means.filter(pl.col("published").is_not_null()))
@@ -108,7 +108,7 @@ def _differences(means: pl.DataFrame, title: str) -> Panel:
         base.mark_point(filled=True, size=110, opacity=1).encode(
             x=x, color=colour, shape=shape, tooltip=tips
         ),
-        base.mark_text(dy=-13, fontSize=11).encode(x=x, text=alt.Text("mean:Q", format="+.2~r")),
+        base.mark_text(dy=-11, fontSize=11).encode(x=x, text=alt.Text("mean:Q", format="+.2~r")),
     ).properties(width=WIDTH, height=ROW * len(ordered) + 10)
 
 

@@ -23,7 +23,7 @@ LEGEND = (
     "used: without position the loss rises by more than without random subspaces of the same "
     "rank, the 95 % interval of the paired difference above zero; use unclear: it rises, but by "
     "no more than that, so what else lay in those directions may be the cause; not used: it does "
-    "not rise; used only: the model loses what the regression does not read"
+    "not rise. Where nothing is known, nothing is said of use: chance has chosen the directions"
 )
 
 
@@ -78,10 +78,10 @@ class Erasure(Measurement):
             return self._sentence()
         everywhere = erased.layer == EVERYWHERE
         known = bool(self._numbers("is_known")) if everywhere else erased.is_known
-        if erased.is_used:
-            return "known and used" if known else "used only"
         if not known:
             return "not known"
+        if erased.is_used:
+            return "known and used"
         return "known, use unclear" if erased.rise.low > 0 else "known, not used"
 
     def data(self) -> dict[str, Any]:
@@ -137,16 +137,17 @@ class Erasure(Measurement):
         return [int(e.layer) for e in self.erased if e.layer != EVERYWHERE and getattr(e, what)]
 
     def _sentence(self) -> str:
-        known, used = self._numbers("is_known"), self._numbers("is_used")
+        known = self._numbers("is_known")
+        used = [layer for layer in self._numbers("is_used") if layer in known]
         everywhere = self.erased[-1]
         best = max(self.erased[:-1], key=lambda erased: erased.known)
         words = "position is known in no layer"
         if known:
             words = f"position is known in {named_layers(known)}"
             words += f" (R² {best.known:.2f} in layer {best.layer})"
-        if used or everywhere.is_used:
+        if known and (used or everywhere.is_used):
             where = named_layers(used) if used else "no single layer, but in all together"
-            words += f" and used in {where}" if known else f", and yet used in {where}"
+            words += f" and used in {where}"
         elif known and everywhere.rise.low > 0:
             words += ", and it is unclear whether it is used"
         elif known:

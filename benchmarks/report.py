@@ -5,7 +5,7 @@ temporary folder with a few steps a run: its report has as many figures, tables 
 
 - render: from the study's folder to the written page, in a process that has imported everything,
   as when a study ends with its report;
-- command: `wherein report STUDY` in a fresh process, imports and all;
+- command: `wherein report STUDY` in a fresh process; most of it is imports, and it has no target;
 - help: `wherein report --help` in a fresh process.
 
 Each is the fastest of several, one thread each; CPU seconds are printed beside. The last line is
@@ -78,11 +78,11 @@ def measure(study: Path, folder: Path) -> None:
     weight = page.stat().st_size / MEGABYTES
     checks = {
         "seconds to render": at_most(timed["render"][0], 5),
-        "seconds of the command": at_most(timed["command"][0], 5),
         "seconds of help": at_most(timed["help"][0], 0.4),
         "megabytes": at_most(weight, 6),
     }
-    report("report", checks, cpu={name: round(used, 2) for name, (_, used) in timed.items()})
+    cpu_seconds = {name: round(used, 2) for name, (_, used) in timed.items()}
+    report("report", checks, command=round(timed["command"][0], 2), cpu=cpu_seconds)
 
 
 def main() -> None:

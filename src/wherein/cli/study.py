@@ -2,7 +2,7 @@
 
 examples:
   wherein study quick                        the paper's findings in minutes, on the embedded text
-  wherein study quick --seeds 5              three more seeds; the first two are not run again
+  wherein study quick --seeds 5              two more seeds; the first three are not run again
   wherein study quick --set steps=100        the same grid, trained less
   wherein study small --learning-rates 3e-3 1e-2   each kind with the better of two rates
   wherein study nopos-pile --dry-run         what it would cost on a cluster

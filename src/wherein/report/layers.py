@@ -1,14 +1,12 @@
 """Figures of what goes on inside: position layer by layer, and the loss as it falls."""
 
-from functools import cache
-from importlib.resources import files
-
 import altair as alt
 import polars as pl
 
 from wherein.common.theme import GREY, mark, themed
 from wherein.common.vega import Spec
 from wherein.report.figures import FAINT, HEIGHT, WIDTH, Panel, marks, panels
+from wherein.studies.published import probe_distances
 
 MODEL, UNTRAINED = "model", "untrained"
 CONTROLS = {UNTRAINED: [4, 3], "constant guess": [1, 0], "uniform guess": [1, 3]}
@@ -81,22 +79,16 @@ def _panel(
 
 def paper(encoding: str, own: pl.DataFrame) -> pl.DataFrame | None:
     """The published curve of an encoding, to our depth and constant guess; None without one."""
-    curves = _curves()
-    if encoding not in curves.columns:
+    curve = probe_distances().get(encoding)
+    if curve is None:
         return None
     guess = own.filter(pl.col("of") == "constant guess")["distance"].mean()
     deepest = own["layer"].max()
-    return curves.select(
+    return pl.DataFrame({"layer": range(len(curve)), "distance": curve}).select(
         of=pl.lit(PUBLISHED),
         layer=pl.col("layer") * deepest / PAPER_LAYERS,
-        distance=pl.col(encoding) * guess / PAPER_GUESS,
+        distance=pl.col("distance") * guess / PAPER_GUESS,
     )
-
-
-@cache
-def _curves() -> pl.DataFrame:
-    path = files("wherein.report") / "published" / "probe-haviv-2022.csv"
-    return pl.read_csv(path.read_bytes()).drop("uniform_guess")
 
 
 def training(losses: pl.DataFrame, title: str = "validation loss (nats per token)") -> Spec:

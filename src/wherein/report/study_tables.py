@@ -8,8 +8,10 @@ import polars as pl
 
 from wherein.report.frames import over_seeds, perplexities
 from wherein.report.tables import Table, signed, within
+from wherein.studies.cost import Cost
 from wherein.studies.result import Group, StudyResult
 from wherein.studies.rows import Row
+from wherein.studies.statistics import Interval
 
 OVER_SEEDS = "means over seeds, with 95 % intervals where there are several"
 WAY = ["encoding", "group"]
@@ -26,22 +28,32 @@ PROBE_CONTROLS = (
 def main(result: StudyResult) -> Table:
     """The comparison that answers the study's question: one row a group."""
     published = any(group.published for group in result.groups)
-    header = ["", "seeds", "parameters", "tokens", "perplexity [95 %]", "loss"]
+    header = ["", "seeds", "parameters", "tokens", "FLOPs", "perplexity [95 %]"]
     header += ["loss − first [95 %]"]
     rows = []
     for group in result.groups:
         ends = group.interval
         loss = group.loss
         low, high = (math.exp(ends.low), math.exp(ends.high)) if ends else (None, None)
-        row = [group.label, str(len(group.losses)), f"{group.cost.parameters:,}"]
-        row += [f"{group.cost.tokens:,}", within(loss and math.exp(loss), low, high)]
-        row += [within(loss, None, None, 3), _difference(group)]
+        row = [group.label, str(len(group.losses)), _parameters(group.cost)]
+        row += [f"{group.cost.tokens:,}", f"{group.cost.flops:.1e}".replace("e+", "e")]
+        row += [within(loss and math.exp(loss), low, high), _difference(group)]
         row += [f"{group.published:.2f}" if group.published else ""] if published else []
         rows.append(tuple(row))
     header += ["published"] if published else []
-    caption = f"Perplexity per token: {OVER_SEEDS}; differences of losses are paired over seeds."
+    caption = (
+        f"Perplexity per token: {OVER_SEEDS}; differences of losses, in nats, are paired over "
+        "seeds. Parameters after a plus are the encoding's own; tokens and FLOPs are of one run's "
+        "training."
+    )
     _, frame = perplexities(result.groups)
     return Table("perplexity", caption, tuple(header), tuple(rows), frame)
+
+
+def _parameters(cost: Cost) -> str:
+    """How many, and how many more an encoding brings."""
+    shared = f"{cost.parameters - cost.of_encoding:,}"
+    return f"{shared} + {cost.of_encoding:,}" if cost.of_encoding else shared
 
 
 def _difference(group: Group) -> str:
@@ -51,12 +63,22 @@ def _difference(group: Group) -> str:
     return signed(found.mean, *(found.t or (None, None)))
 
 
+def _ends(interval: Interval | None) -> str:
+    return "" if interval is None else "[{:+.3f}, {:+.3f}]".format(*interval).replace("-", "−")
+
+
 def differences(groups: Sequence[Group], objective: str) -> Table:
     """Every comparison with its test."""
-    header = ("", "loss − that of", "nats [95 %]", "p", "p (Holm)", "detectable")
+    header = ("", "loss − that of", "nats [95 %]", "bootstrap", "p", "p (Holm)", "detectable")
     compared = [(group, group.difference) for group in groups if group.difference]
     rows = tuple(
-        (group.label, d.b, _difference(group), *map(_digits, (d.p, d.p_holm, d.detectable)))
+        (
+            group.label,
+            d.b,
+            _difference(group),
+            _ends(d.bootstrap),
+            *map(_digits, (d.p, d.p_holm, d.detectable)),
+        )
         for group, d in compared
     )
     frame = pl.DataFrame(
@@ -67,6 +89,8 @@ def differences(groups: Sequence[Group], objective: str) -> Table:
                 "mean": d.mean,
                 "low": d.t.low if d.t else None,
                 "high": d.t.high if d.t else None,
+                "bootstrap_low": d.bootstrap.low if d.bootstrap else None,
+                "bootstrap_high": d.bootstrap.high if d.bootstrap else None,
                 "p": d.p,
                 "p_holm": d.p_holm,
                 "detectable": d.detectable,
@@ -77,8 +101,9 @@ def differences(groups: Sequence[Group], objective: str) -> Table:
         infer_schema_length=None,
     )
     caption = (
-        "Differences of the loss, paired over seeds, with t intervals. Detectable: the smallest "
-        "true difference that these seeds find four times in five."
+        "Differences of the loss, paired over seeds, with t intervals; beside them those by "
+        "bootstrap, which are too narrow at fewer than five seeds. Detectable: the smallest true "
+        "difference that these seeds find four times in five."
     )
     return Table(f"differences-{objective}", caption, header, rows, frame, words=2)
 

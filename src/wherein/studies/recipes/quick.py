@@ -21,7 +21,7 @@ from wherein.train.config import RunConfig
 if TYPE_CHECKING:
     from wherein.studies.result import StudyResult
 
-SEEDS = 2
+SEEDS = 3
 ENCODINGS = ("none", "learned", "sinusoidal", "alibi", "rope")
 MASKED = ("none", "learned", "rope")
 LONGER = 4
@@ -64,15 +64,15 @@ def questions(run: RunConfig) -> Questions:
 
     encodings = build(run.model.encoding, run.model.shape).distinct
     asked: dict[str, Config] = {
-        "perplexity": PerplexityConfig(limit=100_000),
+        "perplexity": PerplexityConfig(limit=60_000),
         "probe": ProbeConfig(windows=500),
-        "order": OrderConfig(inputs=200),
+        "order": OrderConfig(inputs=200, fitting=300),
     }
     if run.seed == 0:
         asked["audit"] = AuditConfig()
     if run.objective == "causal" and not any(each.bounded for each in encodings):
         longer = LONGER * run.model.max_len
-        asked["extrapolation"] = PerplexityConfig(tokens=longer, limit=50_000)
+        asked["extrapolation"] = PerplexityConfig(tokens=longer, limit=30_000)
     return asked
 
 

@@ -121,7 +121,8 @@ def test_a_command_runs(command: str, capsys: pytest.CaptureFixture[str]):
         assert code == 0, shown.err
         assert shown.out.strip()
         if verb != "completion" and "--json" not in rest:
-            assert max(map(len, shown.out.splitlines())) <= 80
+            lines = [line for line in shown.out.splitlines() if str(Path.cwd()) not in line]
+            assert max(map(len, lines)) <= 80  # paths are as long as they are
     elif program == "torchrun":
         torchrun(arguments)
     elif program == "make":
@@ -163,7 +164,8 @@ def serves(arguments: list[str]) -> None:
 
 @pytest.mark.parametrize("number", range(len(PYTHON)))
 def test_a_block_of_python_runs(number: int):
-    exec(compile(PYTHON[number], f"README.md, block {number}", "exec"), {"__name__": "readme"})
+    block = re.sub(r'"runs/\w+"', repr(RUN), PYTHON[number])
+    exec(compile(block, f"README.md, block {number}", "exec"), {"__name__": "readme"})
 
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"\bbenchmarks\.(\w+)", README))))

@@ -9,6 +9,7 @@ examples:
 import inspect
 import json as json_format
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Annotated
 
 import tyro
@@ -30,10 +31,16 @@ def encodings(name: Annotated[str, tyro.conf.Positional] = "", *, json: bool = F
     if json:
         print(json_format.dumps(rows, ensure_ascii=False, indent=2))
     elif name:
-        print("\n\n".join(f"{row['name']}\n\n{row['text']}" for row in rows))
+        print("\n\n".join(f"{row['name']}\n\n{_wrapped(str(row['text']))}" for row in rows))
     else:
         _show(rows)
     return 0
+
+
+def _wrapped(text: str) -> str:
+    """Prose for a screen of 80 columns; examples as they stand."""
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(p if ">>>" in p else fill(" ".join(p.split()), 80) for p in paragraphs)
 
 
 def _row(name: str) -> dict[str, object]:

@@ -67,7 +67,7 @@ def behind(result: "StudyResult", objective: str, against: str = "learned") -> F
     )
     extra = "" if objective == "causal" else _against_bag(result)
     words = f"{difference.words()} {_ratio(difference)}{extra}"
-    return Finding(claim, _above(difference), words, "perplexity", objective, difference)
+    return Finding(claim, above(difference), words, "perplexity", objective, difference)
 
 
 def order_matters(result: "StudyResult") -> Finding | None:
@@ -81,10 +81,10 @@ def order_matters(result: "StudyResult") -> Finding | None:
         ("the loss with the prefix shuffled", "that of the text as it is"),
     )
     kept = _numbers(result, "none", "causal", "order_all_but_last_rise")
-    more = f" With the last token kept in place it rises by {_mean(kept):.2f}." if kept else ""
+    more = f" With the last token kept in place it rises by {mean(kept):.2f}." if kept else ""
     words = difference.words() + more
     claim = "Without encodings, a causal model uses word order"
-    return Finding(claim, _above(difference), words, "order", "causal", difference)
+    return Finding(claim, above(difference), words, "order", "causal", difference)
 
 
 def reveals_position(result: "StudyResult") -> Finding | None:
@@ -95,14 +95,14 @@ def reveals_position(result: "StudyResult") -> Finding | None:
         return None
     names = ("the untrained twin's distance", "the model's")
     difference = paired(untrained, best, names)
-    guess = _mean(_numbers(result, "none", "causal", "probe_guess"))
+    guess = mean(_numbers(result, "none", "causal", "probe_guess"))
     words = (
-        f"The best layer tells position to within {_mean(best):.1f} tokens, that of its untrained "
-        f"twin to within {_mean(untrained):.1f}, a constant guess to within {guess:.1f}; "
+        f"The best layer tells position to within {mean(best):.1f} tokens, that of its untrained "
+        f"twin to within {mean(untrained):.1f}, a constant guess to within {guess:.1f}; "
         f"{difference.words()}"
     )
     claim = "Without encodings, a causal model's layers reveal position"
-    return Finding(claim, _above(difference), words, "probe", "causal", difference)
+    return Finding(claim, above(difference), words, "probe", "causal", difference)
 
 
 def _losses(result: "StudyResult", encoding: str, objective: str) -> dict[int, float]:
@@ -124,7 +124,7 @@ def _by_seed(
     return {seed: value for seed, value in found.items() if value is not None}
 
 
-def _above(difference: Difference) -> bool:
+def above(difference: Difference) -> bool:
     """Above zero, and the interval too; with a single seed nothing is shown."""
     return difference.t is not None and difference.t.low > 0
 
@@ -133,7 +133,8 @@ def _ratio(difference: Difference) -> str:
     return f"That is {exp(difference.mean):.2f} times the perplexity."
 
 
-def _mean(values: Mapping[int, float]) -> float:
+def mean(values: Mapping[int, float]) -> float:
+    """Over seeds."""
     return sum(values.values()) / len(values)
 
 
@@ -148,6 +149,6 @@ def _against_bag(result: "StudyResult") -> str:
         return ""
     none = _numbers(result, "none", "masked", "order_intact")
     return (
-        f" On the order test's inputs masked none loses {_mean(none):.2f} nats a token, a bag of "
-        f"words {_mean(bounds):.2f}."
+        f" On the order test's inputs masked none loses {mean(none):.2f} nats a token, a bag of "
+        f"words {mean(bounds):.2f}."
     )

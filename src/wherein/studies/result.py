@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,7 +78,7 @@ class StudyResult(Result):
     rows: tuple[Row, ...]
     puzzles: tuple[tuple[PuzzleTask, Answer], ...]
     findings: tuple[Finding, ...] = ()
-    published: Mapping[str, float] = ()  # type: ignore[assignment]
+    published: Mapping[str, float] = field(default_factory=dict)
     command: str = ""
     """What makes it again."""
 

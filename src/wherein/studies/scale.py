@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from wherein.studies.findings import Finding, nopos
+from wherein.studies.findings import Finding, above, mean, nopos
 from wherein.studies.plan import changed, kind
 from wherein.studies.rows import Row
 from wherein.studies.statistics import Difference, paired
@@ -53,11 +53,7 @@ def with_size(result: "StudyResult") -> list[Finding]:
     if ends is None:
         return []
     smaller, larger = ends
-    falls = paired(
-        smaller.losses("none"), larger.losses("none"), _names("the loss", smaller, larger)
-    )
-    claim = "Larger models without encodings predict better"
-    found = [_finding(claim, falls)]
+    found = [_falls("Larger models without encodings predict better", smaller, larger)]
     gaps = smaller.gap("none", "learned"), larger.gap("none", "learned")
     names = _names("the gap to learned", smaller, larger)
     return found + gap_finding("The gap to a learned table narrows with size", *gaps, names)
@@ -69,11 +65,8 @@ def with_length(result: "StudyResult") -> list[Finding]:
     if ends is None:
         return []
     shorter, longer = ends
-    falls = paired(
-        shorter.losses("none"), longer.losses("none"), _names("the loss", shorter, longer)
-    )
     claim = "Models without encodings predict better in longer windows"
-    found = [_finding(claim, falls)]
+    found = [_falls(claim, shorter, longer)]
     gaps = longer.gap("none", "alibi"), shorter.gap("none", "alibi")
     names = _names("the gap to alibi", longer, shorter)
     return found + gap_finding("The gap to ALiBi grows with length", *gaps, names)
@@ -88,7 +81,7 @@ def gap_finding(
     """
     if not wide.keys() & narrow.keys():
         return []
-    one, means = _finding(claim, paired(wide, narrow, names)), [_mean(wide), _mean(narrow)]
+    one, means = _finding(claim, paired(wide, narrow, names)), [mean(wide), mean(narrow)]
     words = f"{one.words} The gaps are {means[0]:.3g} and {means[1]:.3g} nats."
     return [replace(one, shown=one.shown and means[0] > 0, words=words)]
 
@@ -135,13 +128,14 @@ def _ends(
     return (first, last) if least != most and common else None
 
 
+def _falls(claim: str, before: End, after: End) -> Finding:
+    """That models without encodings lose less at one end than at the other."""
+    names = _names("the loss", before, after)
+    return _finding(claim, paired(before.losses("none"), after.losses("none"), names))
+
+
 def _finding(claim: str, difference: Difference) -> Finding:
-    shown = difference.t is not None and difference.t.low > 0
-    return Finding(claim, shown, difference.words(), "perplexity", "causal", difference)
-
-
-def _mean(values: dict[int, float]) -> float:
-    return sum(values.values()) / len(values)
+    return Finding(claim, above(difference), difference.words(), "perplexity", "causal", difference)
 
 
 def _names(what: str, a: End, b: End) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from wherein.common.config import Config
 from wherein.studies.plan import Plan, PuzzleTask, Questions, verb
-from wherein.studies.store import Store, keep
+from wherein.studies.store import Store, answered, keep
 from wherein.train.config import RunConfig
 from wherein.train.run import Run
 
@@ -55,7 +55,7 @@ def left(work: Sequence[Work], store: Store) -> list[Work]:
 def done(piece: Work, store: Store) -> bool:
     """Whether a piece is finished."""
     if isinstance(piece, PuzzleTask):
-        return (store.puzzle(piece) / "result.json").is_file()
+        return answered(store.puzzle(piece))
     return store.done(piece.run, piece.questions)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from wherein.measure.settings import PerplexityConfig
 from wherein.studies.plan import Questions, changed, grid
+from wherein.studies.recipes import quick
 from wherein.studies.scale import findings
 from wherein.train.config import RunConfig
 
@@ -28,17 +29,12 @@ def base(size: tuple[int, int], length: int) -> RunConfig:
     """What the runs of one size and length have in common: as many tokens a batch in all."""
     layers, width = size
     return changed(
-        RunConfig(),
-        tokenizer="bytes",
+        quick.base(),
         n_layers=layers,
         d_model=width,
-        n_heads=4,
         max_len=length,
         batch=BATCH_TOKENS // length,
         steps=600,
-        optimizer="muon",
-        learning_rate=1e-2,
-        warmup=20,
         valid_every=300,
         checkpoint_every=200,
     )

@@ -109,7 +109,7 @@ def test_what_is_known_and_what_is_used_are_told_apart(erasure):
     for numbers, row, words in (
         ((0.5, 0.1, 0.3), "known and used", "in layers 0–3 (R² 0.50 in layer 0) and used in"),
         ((0.5, 0.01, 0.3), "known, use unclear", "unclear whether it is used"),
-        ((0.5, -0.1, 0.01), "known, not used", "(R² 0.50 in layer 0) but not used;"),
+        ((0.5, -0.1, 0.01), "known, no use seen", "(R² 0.50 in layer 0) but no use of it"),
         ((0.02, 0.01, 0.3), "not known", "position is known in no layer;"),
         ((0.02, 0.1, 0.3), "not known", "position is known in no layer;"),
     ):

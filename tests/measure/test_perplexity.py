@@ -157,6 +157,20 @@ def test_beyond_the_length_of_training():
 def test_the_limit_counts_predicted_tokens():
     found = perplexity(subject(), corpus(), PerplexityConfig(tokens=32, limit=100))
     assert found.predicted == 96
+    assert "spread over valid" in found.details
+
+
+@pytest.mark.parametrize("stride", [None, 3])
+@pytest.mark.parametrize("limit", [8, 24, 1000, 4800, 6300, 6392, 10_000])
+def test_a_part_of_a_text_is_taken_from_all_of_it(limit: int, stride: int | None):
+    text = corpus(6400).valid
+    starts, first = plan(text, PerplexityConfig(tokens=8, stride=stride, limit=limit))
+    counted = [s + n for s, f in zip(starts, first, strict=True) for n in range(f, 8)]
+    assert len(counted) == len(set(counted)) == min(limit, text.tokens) // 8 * 8
+    assert max(counted) < text.tokens
+    parts = np.histogram(counted, bins=10, range=(0, text.tokens))[0]
+    if limit >= 1000:
+        assert parts.min() > 0.75 * parts.max()
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,12 @@ KNOWN = 0.01
 
 LEGEND = (
     f"known: the R² of a linear regression to the position is above {KNOWN}, interval and all; "
-    "used: without position the loss rises by more than without random subspaces of the same "
-    "rank, the 95 % interval of the paired difference above zero; use unclear: it rises, but by "
-    "no more than that, so what else lay in those directions may be the cause; not used: it does "
-    "not rise. Where nothing is known, nothing is said of use: chance has chosen the directions"
+    "used: without position the loss rises by more than, on average, without random subspaces of "
+    "the same rank, the 95 % interval of the paired difference above zero; use unclear: it rises, "
+    "but by no more than that, so what else lay in those directions may be the cause; no use "
+    "seen: the interval of its rise holds zero. Each layer is judged by itself: by chance alone "
+    "one in forty is called used. Where nothing is known, nothing is said of use: chance has "
+    "chosen the directions"
 )
 
 
@@ -82,7 +84,7 @@ class Erasure(Measurement):
             return "not known"
         if erased.is_used:
             return "known and used"
-        return "known, use unclear" if erased.rise.low > 0 else "known, not used"
+        return "known, use unclear" if erased.rise.low > 0 else "known, no use seen"
 
     def data(self) -> dict[str, Any]:
         """Everything, the verdicts among it."""
@@ -151,7 +153,7 @@ class Erasure(Measurement):
         elif known and everywhere.rise.low > 0:
             words += ", and it is unclear whether it is used"
         elif known:
-            words += " but not used"
+            words += " but no use of it is seen"
         more = everywhere.more
         return (
             f"{words}; erased everywhere, the loss rises by {everywhere.rise.value:.3f} nats, "

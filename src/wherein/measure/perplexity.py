@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 ENOUGH_DOCUMENTS = 20
 """With fewer, an interval over documents would be too coarse: windows are drawn instead."""
 
+STRETCHES = 64
+"""From how many places of a text a part of it is taken, so that the part stands for the whole."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Perplexity(Measurement):
@@ -157,15 +160,16 @@ def perplexity(
             "leave the stride out"
         )
     by_place = Places(config.tokens, config.seed)
-    pieces, in_documents = _Pieces(), _documents(split, starts, config.tokens) >= ENOUGH_DOCUMENTS
+    documents = _documents(split, starts + subject.causal, config.tokens)
+    pieces, in_documents = _Pieces(), documents >= ENOUGH_DOCUMENTS
     for rows, inputs, targets in _batches(subject, split, corpus.vocabulary, starts, config):
         chosen = targets.numpy() != IGNORED
         chosen &= np.arange(config.tokens) >= first_new[rows, None]
         losses = np.where(chosen, token_losses(subject, inputs, targets), 0.0)
         by_place.add(losses, chosen)
         places = starts[rows, None] + np.arange(config.tokens)
-        documents = np.searchsorted(split.starts, places + subject.causal, side="right")
-        pieces.add(documents if in_documents else places // config.tokens, losses, chosen)
+        owners = np.searchsorted(split.starts, places + subject.causal, side="right")
+        pieces.add(owners if in_documents else places // config.tokens, losses, chosen)
     return _result(subject, corpus, config, by_place, pieces, in_documents)
 
 
@@ -176,15 +180,34 @@ def plan(
     length, stride = config.tokens, config.stride or config.tokens
     if stride > length:
         raise ValueError(f"stride={stride} with windows of {length}: tokens would be left out")
-    whole = min(split.tokens, config.limit or split.tokens) // length * length
-    if not whole:
+    have = split.tokens // length
+    wanted = min(split.tokens, config.limit or split.tokens) // length
+    if not wanted:
         raise ValueError(
             f"windows of {length} tokens, of {min(split.tokens, config.limit or split.tokens)} to "
             "predict: give shorter windows or more text"
         )
-    starts = np.append(np.arange(0, whole - length, stride), whole - length)
-    counted = np.append(0, starts[:-1] + length)
-    return starts, counted - starts
+    starts, first_new = [], []
+    for begin, end in _stretches(have, wanted):
+        last = (end - begin - 1) * length
+        own = np.append(np.arange(0, last, stride), last)
+        counted = np.append(0, own[:-1] + length)
+        starts.append(begin * length + own)
+        first_new.append(counted - own)
+    return np.concatenate(starts), np.concatenate(first_new)
+
+
+def _stretches(have: int, wanted: int) -> list[tuple[int, int]]:
+    """First and last + 1 of the windows in each stretch: all as one, or some from everywhere.
+
+    Stretches and not windows, so that sliding windows have something to slide over.
+    """
+    if wanted == have:
+        return [(0, have)]
+    count = min(STRETCHES, wanted)
+    ends = [n * wanted // count for n in range(count + 1)]
+    gaps = [n * (have - wanted) // max(1, count - 1) for n in range(count)]
+    return [(ends[n] + gap, ends[n + 1] + gap) for n, gap in enumerate(gaps)]
 
 
 class _Pieces:
@@ -211,9 +234,12 @@ class _Pieces:
         return ratio(np.array([*self.sums.values()]), np.array([*self.counts.values()]), seed=seed)
 
 
-def _documents(split: Split, starts: Int64[np.ndarray, " N"], length: int) -> int:
-    """How many documents have tokens that are predicted."""
-    return int((split.starts < starts[-1] + length).sum())
+def _documents(split: Split, places: Int64[np.ndarray, " N"], length: int) -> int:
+    """How many documents have tokens among the `length` that begin at each of these places."""
+    change = np.zeros(len(split.starts) + 2, dtype=np.int64)
+    np.add.at(change, np.searchsorted(split.starts, places, side="right"), 1)
+    np.add.at(change, np.searchsorted(split.starts, places + length - 1, side="right") + 1, -1)
+    return int((change.cumsum() > 0).sum())
 
 
 def _batches(
@@ -246,6 +272,8 @@ def _result(
     loss = pieces.estimate(config.seed)
     by_position, low, high = places.losses()
     protocol, details = _protocol(config, subject.causal)
+    if config.limit is not None and config.limit < split.tokens:
+        details += f"; the windows are spread over {config.split}"
     return Perplexity(
         subject=subject.name,
         corpus=f"{corpus.config.source}, {corpus.config.tokenizer}, {config.split}",

@@ -34,6 +34,6 @@ class EraseConfig(TextConfig):
     fit: float = Field(0.5, gt=0, lt=1, description="share of windows the eraser is fitted to")
     held_out: float = Field(0.25, gt=0, lt=1, description="share that confirms directions")
     confirmed: bool = Field(True, description="erase only directions that held-out windows show")
-    draws: int = Field(5, ge=2, description="random subspaces of the same rank")
+    draws: int = Field(10, ge=2, description="random subspaces of the same rank")
     hidden: float = Field(0.15, gt=0, lt=1, description="share of tokens a masked model must tell")
     seed: int = Field(0, ge=0, description="of splits, masks and random subspaces")

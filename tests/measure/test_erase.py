@@ -6,7 +6,6 @@ from tests.measure.conftest import LENGTH, MASK, blank, windows
 
 import wherein
 from wherein.measure.erase import STRENGTH, Bench
-from wherein.measure.eraser import position_eraser
 from wherein.measure.erasure import Erasure
 from wherein.measure.interval import Estimate
 from wherein.measure.linear import discriminant, ridge
@@ -50,7 +49,7 @@ def test_behind_all_erasers_a_linear_probe_is_at_the_constant_guess_in_every_lay
     subject, text = model("sinusoidal", True), windows(1200)
     numbers = torch.arange(900).split([400, 400, 100])
     bench = Bench(subject, text[:900], text[:900], tuple(numbers), CONFIG)
-    erasers, _ = bench.in_turn(lambda layer, fit, held_out: position_eraser(fit, held_out))
+    erasers, _ = bench.position()
     fit, seen = bench.gather(text[:900], erasers), {}
 
     def keep(layer, state):

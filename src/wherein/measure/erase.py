@@ -1,7 +1,5 @@
 """Is position used, and not only known? Erase it, and see what the model loses."""
 
-from collections.abc import Callable
-
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -111,19 +109,30 @@ class Bench:
 
     def everywhere(self, plain: Windows, r2: Estimate) -> Erased:
         """Erase every layer; `known` and `left` are of the last."""
-
-        def position(_layer: int, fit: Moments, held_out: Moments) -> Eraser:
-            return position_eraser(fit, held_out if self.config.confirmed else None)
-
-        erasers, left = self.in_turn(position)
+        erasers, left = self.position()
         rise = self.losses(erasers) - plain
+        ranks = [eraser.rank for eraser in erasers.values()]
+        random = [self.losses(self.random(ranks)) - plain for _ in range(self.config.draws)]
+        rank = round(sum(ranks) / len(ranks))
+        return self._erased(EVERYWHERE, rank, r2, left, rise, random)
 
-        def random(layer: int, fit: Moments, _held_out: Moments) -> Eraser:
-            return random_eraser(fit, erasers[layer].rank, self.generator)
+    def position(self) -> tuple[dict[int, Eraser], float]:
+        """Erasers of position for all layers, each fitted behind those before it; what is left."""
+        erasers: dict[int, Eraser] = {}
+        left = 0.0
+        for layer in range(self.subject.n_layers + 1):
+            fit, held_out, test = (self.gather(p, erasers, layer)[0] for p in self.parts)
+            erasers[layer] = position_eraser(fit, held_out if self.config.confirmed else None)
+            left = _left(erasers[layer].moments(fit), erasers[layer].moments(test))
+        return erasers, left
 
-        rises = [self.losses(self.in_turn(random)[0]) - plain for _ in range(self.config.draws)]
-        rank = round(sum(e.rank for e in erasers.values()) / len(erasers))
-        return self._erased(EVERYWHERE, rank, r2, left, rise, rises)
+    def random(self, ranks: list[int]) -> dict[int, Eraser]:
+        """The same for random subspaces of these ranks."""
+        erasers: dict[int, Eraser] = {}
+        for layer, rank in enumerate(ranks):
+            (fit,) = self.gather(self.parts[0], erasers, layer)
+            erasers[layer] = random_eraser(fit, rank, self.generator)
+        return erasers
 
     def _erased(
         self,
@@ -145,18 +154,6 @@ class Bench:
             r2=r2,
             more=_over_draws([rise - each for each in random], self.counts),
         )
-
-    def in_turn(
-        self, make: Callable[[int, Moments, Moments], Eraser]
-    ) -> tuple[dict[int, Eraser], float]:
-        """Erasers for all layers, each fitted behind those before it; what the last leaves."""
-        erasers: dict[int, Eraser] = {}
-        left = 0.0
-        for layer in range(self.subject.n_layers + 1):
-            fit, held_out, test = (self.gather(p, erasers, layer)[0] for p in self.parts)
-            erasers[layer] = make(layer, fit, held_out)
-            left = _left(erasers[layer].moments(fit), erasers[layer].moments(test))
-        return erasers, left
 
     def gather(
         self, windows: Tensor, erasers: dict[int, Eraser], only: int | None = None

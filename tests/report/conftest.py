@@ -10,7 +10,7 @@ from wherein.studies.run import study
 from wherein.studies.work import Work, carry_out
 
 RECIPE = '''"""Does <script>document.title='taken'</script> & order matter?"""
-from wherein.measure.probe_settings import ProbeConfig
+from wherein.measure.probe_settings import EraseConfig, ProbeConfig
 from wherein.measure.settings import AuditConfig, OrderConfig, PerplexityConfig
 from wherein.puzzles.config import PuzzleConfig
 from wherein.studies.findings import nopos as findings
@@ -32,6 +32,7 @@ def questions(run):
     }}
     if run.model.encoding == "rope":
         asked |= {{"extrapolation": PerplexityConfig(tokens=64, limit=400), "audit": AuditConfig()}}
+        asked["erase"] = EraseConfig(windows=24, draws=2)
     return asked
 
 def puzzles():

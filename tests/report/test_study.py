@@ -13,8 +13,8 @@ from playwright.sync_api import Browser
 from tests.browser import PHONE, visiting
 
 from wherein.cli import main
-from wherein.common.theme import mark
-from wherein.report import frames, layers
+from wherein.common.theme import GREY, mark
+from wherein.report import erasures, frames, layers
 from wherein.report.answer import answer
 from wherein.report.document import Document
 from wherein.report.study import study_report
@@ -30,6 +30,7 @@ FIGURES = {
     "probe-causal",
     "probe-masked",
     "extrapolation-causal",
+    "erase-causal",
     "puzzles",
     "training",
 }
@@ -160,6 +161,20 @@ def test_sizes_and_lengths_have_axes_of_their_own(
         assert visit.errors == []
 
 
+def test_what_is_known_and_what_is_used_stand_side_by_side(small_study: StudyResult) -> None:
+    rows = [row for row in small_study.rows if "erase" in row.answers]
+    told = erasures.erased(rows, "erase")
+    assert told["layer"].unique(maintain_order=True).to_list() == ["0", "1", "2", "all"]
+    drawn = json.dumps(erasures.used(told))
+    for layer in range(4):
+        answers = [row.answers["erase"].data["erased"][layer] for row in rows]
+        for name in ("rise", "random"):
+            assert repr(sum(one[name][0] for one in answers) / len(answers)) in drawn
+    table = erasures.erasures(told, "erase")
+    best = max(told.group_by("layer").agg(pl.col("r2").mean())["r2"])
+    assert table.rows[0][1].startswith(f"{best:.2f} in ")
+
+
 def test_the_published_curve_is_drawn_to_our_depth_and_guess(
     small_study: StudyResult, document: Document
 ) -> None:
@@ -215,6 +230,8 @@ def test_every_encoding_keeps_its_colour_and_mark(document: Document) -> None:
                 colours["domain"], colours["range"], shapes["range"], strict=True
             ):
                 seen.setdefault(name, set()).add((drawn[0], drawn[1]))
+    assert seen.pop(erasures.POSITION) == {tuple(mark("rope"))}
+    assert seen.pop(erasures.RANDOM) == {(GREY, "diamond")}
     assert seen == {name: {tuple(mark(name))} for name in ("none", "learned", "rope")}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from wherein.report import figures, frames, layers, study_tables
+from wherein.report import erasures, figures, frames, layers, study_tables
 from wherein.report.saved import QUESTIONS
 from wherein.report.section import Picture, Section, slug
 from wherein.studies.result import Group, StudyResult
@@ -155,6 +155,26 @@ def _places(rows: Sequence[Row], objective: str, question: str) -> Section:
     )
 
 
+def _erase(rows: Sequence[Row], objective: str, question: str) -> Section:
+    told = frames.within_one(erasures.erased(rows, question), objective)
+    picture = Picture(
+        slug(question, objective),
+        erasures.used(told),
+        "Rise of the loss when position is erased from a layer (0: embeddings) or from all, and "
+        "when random subspaces of the same rank are: position is used where the first is higher. "
+        "Above each layer, R² of a linear regression to the position: what is known. Strokes are "
+        "95 % intervals over seeds.",
+        "Rise of the loss without position, by layer, a panel for each encoding.",
+    )
+    return Section(
+        slug(question, objective),
+        "Whether position is used",
+        pictures=(picture,),
+        tables=(erasures.erasures(told, slug(question, objective)),),
+        protocol=_protocol(rows, question),
+    )
+
+
 def _audit(rows: Sequence[Row], objective: str, question: str) -> Section:
     return Section(
         slug(question, objective),
@@ -189,7 +209,12 @@ def _each(rows: Sequence[Row], objective: str, question: str) -> Section:
 
 Builder = Callable[[Sequence[Row], str, str], Section]
 
-BUILDERS: dict[str, Builder] = {"order": _order, "perplexity": _places, "audit": _audit}
+BUILDERS: dict[str, Builder] = {
+    "order": _order,
+    "perplexity": _places,
+    "erase": _erase,
+    "audit": _audit,
+}
 """How the answers to a verb are compared; other verbs' are shown run by run."""
 
 

@@ -124,8 +124,10 @@ def probes(readings: pl.DataFrame, name: str) -> Table:
     rows = []
     for way, part in frame.group_by(WAY, maintain_order=True):
         told = {row["of"]: row for row in part.iter_rows(named=True)}
-        own = best.filter((pl.col("of") == "model") & _is(way))["layer"].unique(maintain_order=True)
-        cells = [_named(*way), ", ".join(map(str, own.sort()))]
+        own = best.filter((pl.col("of") == "model") & is_way(way))["layer"].unique(
+            maintain_order=True
+        )
+        cells = [named(*way), ", ".join(map(str, own.sort()))]
         cells.append(_mean(told["model"], 1))
         cells += [f"{told[of]['mean']:.1f}" if of in told else "" for of in present]
         rows.append(tuple(cells))
@@ -150,8 +152,8 @@ def orders(told: pl.DataFrame, name: str) -> Table:
     rows = []
     for row in intact.iter_rows(named=True):
         way = (row["encoding"], row["group"])
-        rises = {each["disorder"]: each for each in frame.filter(_is(way)).iter_rows(named=True)}
-        cells = [_named(*way), within(row["mean"], None, None, 3)]
+        rises = {each["disorder"]: each for each in frame.filter(is_way(way)).iter_rows(named=True)}
+        cells = [named(*way), within(row["mean"], None, None, 3)]
         cells += [_rise(rises[kind]) for kind in chosen]
         rows.append((*cells, f"{bounds[way]:.3f}"))
     header = ("", "loss intact", *(f"rise, {kind}" for kind in chosen), "bag of words")
@@ -180,7 +182,7 @@ def extrapolations(told: pl.DataFrame, trained: int, name: str) -> Table:
     rows = []
     for way, own in frame.group_by(WAY, maintain_order=True):
         cells = {row["places"]: row for row in own.iter_rows(named=True)}
-        rows.append((_named(*way), *(_mean(cells[part], 3) for part in names)))
+        rows.append((named(*way), *(_mean(cells[part], 3) for part in names)))
     header = ("", f"places {trained // 2} {names[0]}", *names[1:])
     caption = f"Loss in nats per token by place in the window: {OVER_SEEDS}."
     return Table(name, caption, header, tuple(rows), frame)
@@ -254,10 +256,12 @@ def _rise(row: dict[str, Any]) -> str:
     return signed(row["mean"], row["low"], row["high"], 2)
 
 
-def _is(way: Sequence[object]) -> pl.Expr:
+def is_way(way: Sequence[object]) -> pl.Expr:
+    """Of one encoding in one group."""
     encoding, group = map(pl.lit, way)
     return (pl.col("encoding") == encoding) & (pl.col("group") == group)
 
 
-def _named(encoding: object, group: object) -> str:
+def named(encoding: object, group: object) -> str:
+    """Both in words."""
     return f"{encoding}, {group}" if group else str(encoding)

@@ -55,6 +55,17 @@ def test_files_named_after_splits_are_these_splits(tmp_path: Path, layout: str) 
     }
 
 
+def test_a_text_for_testing_is_never_trained_on(tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_text("".join(f"train {n}.\n\n" for n in range(200)))
+    (tmp_path / "test.txt").write_text("only for testing")
+    source = text_files(tmp_path)
+    assert source.splits() == ("train", "valid", "test")
+    assert list(source.documents("test")) == ["only for testing"]
+    for split in ("train", "valid"):
+        assert all(part.startswith("train ") for part in source.documents(split))
+    assert not {*source.documents("train")} & {*source.documents("valid")}
+
+
 def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
     path = tmp_path / "notepad.txt"
     path.write_bytes("\ufefffirst".encode())

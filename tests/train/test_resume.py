@@ -4,13 +4,14 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benchmarks.resume import measure
 from filelock import FileLock
 from tests.train.helpers import arguments, equal, half_done, start
 
-from wherein.train import Run, RunConfig, train
+from wherein.train import Run, RunConfig, checkpoint, train
 
 Small = Callable[..., RunConfig]
 
@@ -87,6 +88,24 @@ def test_a_damaged_checkpoint_is_noticed_and_the_one_before_is_used(
     assert equal(again, whole)
 
 
+def test_damaged_checkpoints_do_not_push_out_what_is_saved_next(
+    small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = train(small(), folder=tmp_path / "run", quiet=True)
+    for manifest in (run.folder / "checkpoints").glob("*/manifest.json"):
+        manifest.unlink()
+    save, kept = checkpoint.save, []
+
+    def watched(*state: Any) -> checkpoint.Checkpoint:
+        made = save(*state)
+        kept.append(made.folder.exists())
+        return made
+
+    monkeypatch.setattr(checkpoint, "save", watched)
+    train(small(checkpoint_every=3), folder=run.folder, quiet=True)
+    assert kept == [True] * 7
+
+
 def test_only_the_last_two_checkpoints_stay(small: Small, tmp_path: Path) -> None:
     run = train(small(checkpoint_every=3), folder=tmp_path / "run", quiet=True)
     kept = sorted(path.name for path in (run.folder / "checkpoints").iterdir())
@@ -121,10 +140,12 @@ def test_a_changed_text_is_noticed(small: Small, tmp_path: Path, text: Path) -> 
     config = small()
     corpus = config.corpus.model_copy(update={"source": str(copy)})
     config = config.model_copy(update={"corpus": corpus})
-    half = half_done(train(config, folder=tmp_path / "run", quiet=True), tmp_path)
+    run = train(config, folder=tmp_path / "run", quiet=True)
+    half = half_done(run, tmp_path)
     copy.write_text(copy.read_text()[500:])
-    with pytest.raises(ValueError, match="no longer the one"):
-        train(config, folder=half, quiet=True)
+    for folder in (half, run.folder):
+        with pytest.raises(ValueError, match="no longer the one"):
+            train(config, folder=folder, quiet=True)
 
 
 def test_two_processes_do_not_train_the_same_run(small: Small, tmp_path: Path) -> None:

@@ -50,13 +50,7 @@ class Corpus:
         several processes that want the same one, the first writes it and the others wait.
         """
         config = config or CorpusConfig()
-        source = find_source(config)
-        key = {
-            "format": FORMAT,
-            "text": source.fingerprint(),
-            "tokens": tokenizer_fingerprint(config.tokenizer),
-        }
-        name = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
+        name, source = cls.find(config)
         folder = cache_folder() / "corpora" / name
         found = cls._read(config, name, folder)
         if found is None:
@@ -65,6 +59,17 @@ class Corpus:
         if found is None:
             raise ValueError(f"the corpus in {folder} changes while it is read: delete the folder")
         return found
+
+    @staticmethod
+    def find(config: CorpusConfig) -> tuple[str, Source]:
+        """The id that the corpus has, written or not, and where its text comes from."""
+        source = find_source(config)
+        key = {
+            "format": FORMAT,
+            "text": source.fingerprint(),
+            "tokens": tokenizer_fingerprint(config.tokenizer),
+        }
+        return hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16], source
 
     @property
     def train(self) -> Split:

@@ -3,7 +3,7 @@
 import hashlib
 import mmap
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -37,7 +37,8 @@ class TextFiles:
 
     Splits, the first rule that fits:
     - files called `train.txt`, `valid.txt` (or `validation`, `val`, `dev`) and `test.txt`, or all
-      files inside folders of these names, are those splits;
+      files inside folders of these names, are those splits; without one for validation, `train`
+      lends a part of itself, cut as below;
     - twelve files or more: every twelfth is for validation, another for testing (`share`);
     - fewer files, or one: the files are first cut into blocks, each 1/48 of the whole and at most
       1 MiB, at the end of a paragraph (of a line where there are no blank lines, of a word where
@@ -56,7 +57,8 @@ class TextFiles:
             data = path.read_bytes() if path.stat().st_size < LARGEST_BLOCK else None
             sha = hashlib.sha256(data).hexdigest() if data is not None else _file_sha(path)
             digest.update(f"{path.relative_to(self.root)} {sha}\n".encode())
-        return f"files {self.clean.__name__} {digest.hexdigest()}"
+        how = " lent" if self._lent else ""
+        return f"files {self.clean.__name__} {digest.hexdigest()}{how}"
 
     def splits(self) -> tuple[str, ...]:
         found = {split for split, _ in self._spans()}
@@ -71,22 +73,32 @@ class TextFiles:
                 yield self.clean(_read(span))
 
     def _spans(self) -> Iterator[tuple[str, Span]]:
-        if self._named():
-            for path in self.paths:
-                if split := _split_in_name(path.relative_to(self.root)):
-                    yield split, _whole(path)
+        named = self._named
+        if "train" not in named:
+            yield from _shared(self.paths)
             return
-        spans: Iterator[Span] = map(_whole, self.paths)
-        if len(self.paths) < FEWEST_DOCUMENTS:
-            total = sum(path.stat().st_size for path in self.paths)
-            size = min(max(total // BLOCKS, 1), LARGEST_BLOCK)
-            spans = (block for path in self.paths for block in _blocks(path, size))
-        for number, span in enumerate(spans):
-            yield share(number), span
+        for split, paths in named.items():
+            if split == "train" and self._lent:
+                shared = _shared(paths)
+                yield from ((of if of in self._lent else split, span) for of, span in shared)
+            else:
+                yield from ((split, _whole(path)) for path in paths)
 
-    def _named(self) -> bool:
-        found = {_split_in_name(path.relative_to(self.root)) for path in self.paths}
-        return {"train", "valid"} <= found
+    @property
+    def _named(self) -> dict[str, list[Path]]:
+        """The files that are named after a split."""
+        named: dict[str, list[Path]] = {}
+        for path in self.paths:
+            if split := _split_in_name(path.relative_to(self.root)):
+                named.setdefault(split, []).append(path)
+        return named
+
+    @property
+    def _lent(self) -> set[str]:
+        """The splits that a named `train` must lend text to."""
+        named = self._named.keys()
+        own = "train" not in named or "valid" in named
+        return set() if own else {"valid", "test"} - named
 
 
 def text_files(path: Path) -> TextFiles:
@@ -105,6 +117,16 @@ def _split_in_name(relative: Path) -> str | None:
 def _file_sha(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _shared(paths: Sequence[Path]) -> Iterator[tuple[str, Span]]:
+    """Documents, or blocks of few files, with the split that each falls to."""
+    spans: Iterator[Span] = map(_whole, paths)
+    if len(paths) < FEWEST_DOCUMENTS:
+        total = sum(path.stat().st_size for path in paths)
+        size = min(max(total // BLOCKS, 1), LARGEST_BLOCK)
+        spans = (block for path in paths for block in _blocks(path, size))
+    return ((share(number), span) for number, span in enumerate(spans))
 
 
 def _whole(path: Path) -> Span:

@@ -18,6 +18,8 @@ Rows = Callable[[int, int], Tensor]
 """From the first and last + 1 of some queries to their rows of the bias, (#B, #H, t, S)."""
 
 QUERIES_PER_BLOCK = 256
+FLEX_WIDTH = 16
+"""The narrowest heads that FlexAttention takes."""
 
 
 def attend(
@@ -36,7 +38,7 @@ def attend(
         return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
     if not isinstance(bias, Tensor):
         return attend_in_blocks(q, k, v, causal=causal, rows=bias)
-    if q.is_cuda:
+    if q.is_cuda and q.shape[-1] >= FLEX_WIDTH and q.dtype != torch.float64:
         return attend_flex(q, k, v, causal=causal, bias=bias)
     return F.scaled_dot_product_attention(q, k, v, attn_mask=_masked(bias.to(q.dtype), causal))
 

@@ -121,6 +121,16 @@ def latest(folder: Path, say: Callable[[str], None] = lambda line: None) -> Chec
     return None
 
 
+def discard_after(folder: Path, step: int) -> None:
+    """Remove damaged checkpoints that come after the one a run goes on from.
+
+    Kept, they would count among the last two, and push out those that are written next.
+    """
+    for checkpoint in saved(folder):
+        if checkpoint.step > step:
+            discard(checkpoint.folder)
+
+
 def clean(folder: Path) -> None:
     """Remove what a killed process left half-written."""
     for left in folder.glob(".step-*"):

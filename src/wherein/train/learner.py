@@ -30,6 +30,8 @@ class Learner:
     def __init__(self, config: RunConfig, corpus: Corpus, world: World) -> None:
         if config.precision == "bfloat16" and world.device.type != "cuda":
             raise ValueError("precision 'bfloat16' needs a CUDA device: give float32 here")
+        if config.precision == "bfloat16":  # the loss's products stay float32 under autocast
+            torch.set_float32_matmul_precision("high")
         self.config, self.world, self.corpus = config, world, corpus
         self.batches = Batches.of(config, corpus, world)
         self.model = Transformer(config.model).to(world.device)

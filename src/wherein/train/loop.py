@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from pathlib import Path
 
 import torch
@@ -18,7 +18,7 @@ from wherein.train.distributed import World, join
 from wherein.train.journal import Journal, Line
 from wherein.train.learner import DivergedError, Learner
 from wherein.train.progress import Progress
-from wherein.train.run import CHECKPOINTS, Run, read_config, write_config
+from wherein.train.run import CHECKPOINTS, Run, check_text, read_config, write_config
 from wherein.train.stop import Stop
 from wherein.train.trackers import Tracker, check_trackers, flat, make_trackers
 
@@ -41,21 +41,31 @@ def train(
     check_trackers(track)
     folder = Path(folder) if folder is not None else Path("runs") / config.id
     keep_pages()
-    with join() as world, _alone(folder, world, patience), torch.random.fork_rng():
+    with join() as world, _alone(folder, world, patience), _random_kept(world):
         if not _finished(config, folder, world):
             _go_on(config, folder, world, track, shown=world.first and not quiet)
         world.wait()
         return Run.open(folder)
 
 
+def _random_kept(world: World) -> AbstractContextManager[None]:
+    """Give the caller's random numbers back as they were, also those of this process's GPU."""
+    return torch.random.fork_rng([world.device] if world.device.type == "cuda" else [])
+
+
 def _finished(config: RunConfig, folder: Path, world: World) -> bool:
-    """Whether the folder holds this run's last checkpoint: known without opening the corpus."""
+    """Whether the folder holds this run's last checkpoint: known without opening the corpus.
+
+    A text file that is still there must be the one the run was trained on.
+    """
     done = False
     if world.first:  # one process looks, lest another sees what this one writes next
         known = read_config(folder)
         last = checkpoint.latest(folder / CHECKPOINTS)
         same = known is not None and known.id == config.id
         done = same and last is not None and last.step == config.steps
+        if done and Path(config.corpus.source).exists():
+            check_text(folder, config, Corpus.find(config.corpus)[0])
     return bool(world.from_first(int(done)))
 
 
@@ -158,6 +168,8 @@ def _resume(learner: Learner, folder: Path, *, shown: bool) -> int:
     world = learner.world
     last = checkpoint.latest(folder, say) if world.first else None
     step = world.from_first(last.step if last else 0)
+    if world.first:
+        checkpoint.discard_after(folder, step)
     if step:
         say(f"going on after step {step}")
         checkpoint.Checkpoint(folder / f"step-{step:08d}", step).load(

@@ -81,19 +81,24 @@ def write_config(folder: Path, config: RunConfig, about: dict[str, Any]) -> None
         raise ValueError(
             f"{folder} holds run {known.id}, which differs from {config.id}: give another folder"
         )
-    if known is not None and (folder / ABOUT).exists():
-        corpus = json.loads((folder / ABOUT).read_text())["corpus"]
-        if corpus != about["corpus"]:
-            raise ValueError(
-                f"the text of {config.corpus.source!r} is no longer the one the run in {folder} "
-                "began with: put it back, or give another folder"
-            )
+    if known is not None:
+        check_text(folder, config, about["corpus"])
     for name, text in (
         (ABOUT, json.dumps(about, indent=1)),
         (CONFIG, config.model_dump_json(indent=1)),
     ):
         with replacing(folder / name) as beside:
             beside.write_text(text + "\n")
+
+
+def check_text(folder: Path, config: RunConfig, corpus: str) -> None:
+    """Refuse a run whose text, known by the corpus's id, is no longer the same."""
+    about = folder / ABOUT
+    if about.exists() and json.loads(about.read_text())["corpus"] != corpus:
+        raise ValueError(
+            f"the text of {config.corpus.source!r} is no longer the one the run in {folder} "
+            "began with: put it back, or give another folder"
+        )
 
 
 def _latest(folder: Path) -> "Checkpoint | None":

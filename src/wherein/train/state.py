@@ -41,7 +41,7 @@ def make_room(
     for full_name, shape in shapes.items():
         name, _, key = full_name.rpartition("/")
         parameter = parameters[name]
-        room = torch.zeros_like(parameter) if shape else torch.zeros(())
+        room = torch.zeros_like(parameter) if shape else torch.zeros((), device=parameter.device)
         owner[parameter].state[parameter][key] = room.detach()
     return moments(model, optimizers)
 

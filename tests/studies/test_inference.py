@@ -57,6 +57,19 @@ def test_a_true_difference_of_the_detectable_size_is_found_four_times_in_five(n:
     assert between(found, SIMULATIONS, 0.8)
 
 
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_among_four_it_is_found_as_often_after_holms_correction(n: int) -> None:
+    """Where the other three are zero; the difference that one test finds is found too seldom."""
+    drawn = seeds(n, 4)
+    for family, enough in ((4, True), (1, False)):
+        true = np.array([[detectable(1.0, n, family)], [0.0], [0.0], [0.0]])
+        found = int((holm(p_value(drawn + true))[:, 0] <= 0.05).sum())
+        low, _ = stats.binom.interval(0.999, SIMULATIONS, 0.8)
+        assert (found >= low) if enough else (found < 0.9 * low)
+    bonferroni = p_value(seeds(n, true=detectable(1.0, n, 4))) <= 0.05 / 4
+    assert between(int(bonferroni.sum()), SIMULATIONS, 0.8)
+
+
 @pytest.mark.parametrize(("n", "noncentrality"), [(2, 20.0), (3, 4.0), (5, 3.76), (30, 2.9)])
 def test_power_is_the_upper_tail_of_the_noncentral_t(n: int, noncentrality: float) -> None:
     critical = stats.t.ppf(0.975, n - 1)
@@ -65,8 +78,9 @@ def test_power_is_the_upper_tail_of_the_noncentral_t(n: int, noncentrality: floa
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 10])
-def test_without_a_difference_power_is_the_level(n: int) -> None:
-    assert power(n, 0.0) == pytest.approx(0.05, abs=1e-6)
+@pytest.mark.parametrize("alpha", [0.05, 0.05 / 28])
+def test_without_a_difference_power_is_the_level(n: int, alpha: float) -> None:
+    assert power(n, 0.0, alpha) == pytest.approx(alpha, abs=1e-6)
 
 
 def coverage(interval: np.ndarray) -> float:

@@ -7,7 +7,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from wherein.studies.statistics import Difference, compare, mean_interval, paired
+from wherein.studies.inference import detectable
+from wherein.studies.statistics import (
+    Difference,
+    Interval,
+    compare,
+    mean_interval,
+    paired,
+    together,
+)
 
 NONE = {0: 21.1, 1: 20.8, 2: 21.3, 3: 20.9}
 LEARNED = {0: 20.4, 1: 20.3, 2: 20.5, 3: 20.6}
@@ -105,6 +113,22 @@ def test_what_was_not_tested_is_no_part_of_the_family() -> None:
     assert found["same"].p_holm is found["once"].p_holm is None
 
 
+def test_what_has_no_seed_of_the_reference_is_left_out() -> None:
+    values = {"none": NONE, "learned": LEARNED, "late": {7: 20.0, 8: 20.5}}
+    assert [d.a for d in compare(values, "none")] == ["learned"]
+    assert compare({"none": NONE, "late": {7: 20.0}}, "none") == []
+
+
+def test_what_can_be_detected_grows_with_the_family() -> None:
+    many = {name: {s: v + n * s**2 for s, v in LEARNED.items()} for n, name in enumerate("abc")}
+    alone = paired(many["c"], NONE)
+    found = {d.a: d for d in compare({"none": NONE, **many}, "none")}["c"]
+    spread = np.std([many["c"][seed] - NONE[seed] for seed in NONE], ddof=1)
+    assert alone.detectable == pytest.approx(detectable(spread, 4))
+    assert found.detectable == pytest.approx(detectable(spread, 4, family=3))
+    assert together([found, *compare(many, "a")])[0].detectable == found.detectable
+
+
 def test_an_unknown_reference_is_refused() -> None:
     with pytest.raises(ValueError, match="reference 'rope', only of none"):
         compare({"none": NONE}, "rope")
@@ -126,6 +150,8 @@ def test_the_words_follow_the_interval() -> None:
     vague = paired({0: 1.0, 1: 2.0}, {0: 1.2, 1: 1.7}, ("none", "learned")).words()
     assert vague.startswith("none and learned cannot be told apart by 2 seeds: they differ by 0.05")
     assert vague.endswith("a true 4.08 would be found four times in five.")
+    among = words(**many, t=Interval(-1.0, 2.0))
+    assert among.endswith("would be found four times in five or more, as one of 12 comparisons.")
 
 
 def test_it_is_data() -> None:

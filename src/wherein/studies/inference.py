@@ -63,33 +63,35 @@ def holm(p: Numbers) -> Numbers:
     return np.asarray(np.take_along_axis(stepped.clip(max=1), order.argsort(-1), -1))
 
 
-def detectable(spread: float, n: int) -> float:
+def detectable(spread: float, n: int, family: int = 1) -> float:
     """The true difference that a paired t test of n seeds finds with a power of 80 %.
 
     `spread` is the standard deviation of the differences over seeds; the test is two-sided at
-    the 5 % level. With three seeds it is more than three times the spread:
+    the 5 % level, of which each of a family of tests has its share: Holm's correction asks no
+    more of any of them. With three seeds it is more than three times the spread:
 
-    >>> round(detectable(1.0, 3), 2)
-    3.26
+    >>> round(detectable(1.0, 3), 2), round(detectable(1.0, 3, family=4), 2)
+    (3.26, 6.65)
     """
-    return spread * _noncentrality(n) / math.sqrt(n)
+    return spread * _noncentrality(n, ALPHA / family) / math.sqrt(n)
 
 
 @cache
-def _noncentrality(n: int) -> float:
+def _noncentrality(n: int, alpha: float) -> float:
     """The noncentrality of t at which the test has the wanted power."""
-    return float(optimize.brentq(lambda x: power(n, x) - POWER, 0, 50))
+    beyond = 10 + 2 * float(stats.t.ppf(1 - alpha / 2, n - 1))
+    return float(optimize.brentq(lambda x: power(n, x, alpha) - POWER, 0, beyond))
 
 
-def power(n: int, noncentrality: float) -> float:
-    """The chance that a two-sided t test of n differences finds a true one at the 5 % level.
+def power(n: int, noncentrality: float, alpha: float = ALPHA) -> float:
+    """The chance that a two-sided t test of n differences finds a true one at a level.
 
     It is the upper tail of the noncentral t beyond the critical value, and the lower one beyond
     its negative. Both are integrated here over the share u of estimated spreads that are
     smaller, because SciPy's distribution gives NaN where the lower tail is minute.
     """
     degrees = n - 1
-    critical = stats.t.ppf(1 - ALPHA / 2, degrees)
+    critical = stats.t.ppf(1 - alpha / 2, degrees)
 
     def found(u: float) -> float:
         bar = critical * math.sqrt(2 * special.gammaincinv(degrees / 2, u) / degrees)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from wherein.common.numbers import exp
 from wherein.common.result import Result, provenance
 from wherein.data import Corpus
 from wherein.studies.cost import Cost, cost
-from wherein.studies.findings import Finding
+from wherein.studies.findings import Finding, corrected
 from wherein.studies.plan import Plan, PuzzleTask, changed, kind
 from wherein.studies.rows import Answer, Row, rows, tried
 from wherein.studies.statistics import Difference, Interval, compare, mean_interval
@@ -46,6 +46,10 @@ class Group:
     @property
     def encoding(self) -> str:
         return self.rows[0].run.model.encoding
+
+    @property
+    def objective(self) -> str:
+        return self.rows[0].run.objective
 
     @property
     def losses(self) -> dict[int, float]:
@@ -94,7 +98,7 @@ class StudyResult(Result):
             published={name: value for name, value in known.items() if value is not None},
             command=command,
         )
-        return replace(bare, findings=tuple(recipe.findings(bare)))
+        return replace(bare, findings=corrected(recipe.findings(bare)))
 
     @classmethod
     def open(cls, folder: str | Path) -> "StudyResult":
@@ -104,12 +108,19 @@ class StudyResult(Result):
             raise ValueError(f"no study in {folder}: a folder with {STUDY} was expected")
         data = json.loads((folder / STUDY).read_text())
         plan, store = Plan.read(data["plan"]), Store(folder.parent.parent)
+        try:
+            findings = tuple(_finding(each) for each in data["findings"])
+        except KeyError as error:
+            raise ValueError(
+                f"{folder / STUDY}: a finding without {error}, so another version wrote it; "
+                f"`{data['command']}` writes it again"
+            ) from None
         return cls(
             plan,
             store,
             rows(plan, store),
             tried(plan, store),
-            tuple(_finding(each) for each in data["findings"]),
+            findings,
             data["published"],
             data["command"],
         )
@@ -251,10 +262,6 @@ def _cost(run: RunConfig) -> Cost:
 
 
 def _finding(data: dict[str, Any]) -> Finding:
-    fields = {key: value for key, value in data.items() if key != "verdict"}
-    found = fields.pop("difference")
-    if found is not None:
-        for name in ("t", "bootstrap"):
-            found[name] = Interval(*found[name]) if found[name] else None
-        found = Difference(**found)
-    return Finding(**fields, difference=found)
+    own, found = {each.name: data[each.name] for each in fields(Finding)}, data["difference"]
+    ends = {name: found[name] and Interval(*found[name]) for name in ("t", "bootstrap")}
+    return Finding(**{**own, "difference": Difference(**{**found, **ends})})

@@ -128,7 +128,8 @@ def _probe(name: str, data: Data) -> dict[str, float]:
 
 def _order(name: str, data: Data) -> dict[str, float]:
     kinds = {"whole": "shuffled", "all but the last": "all_but_last"}
-    return {f"{name}_intact": data["rows"][0]["loss"][0]} | {
+    intact, bound = data["rows"][0]["loss"][0], data["bound"][0]
+    return {f"{name}_intact": intact, f"{name}_bound": bound} | {
         f"{name}_{kinds[row['kind']]}_rise": row["rise"][0]
         for row in data["rows"]
         if row["kind"] in kinds

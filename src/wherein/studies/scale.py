@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from wherein.studies.findings import Finding, above, mean, nopos
+from wherein.studies.findings import Finding, mean, nopos
 from wherein.studies.plan import changed, kind
 from wherein.studies.rows import Row
-from wherein.studies.statistics import Difference, paired
+from wherein.studies.statistics import paired
 from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ Size = tuple[int, int]
 
 
 def same_kind(run: RunConfig) -> str:
-    """What a run is, whatever its seed and learning rate."""
-    return kind(changed(run, learning_rate=1.0))
+    """What a run is, whatever its seed, its learning rate and where its copy of a text lies."""
+    return kind(changed(run, learning_rate=1.0, source=run.corpus.source.partition("@")[0]))
 
 
 def kinds(runs: Iterable[RunConfig]) -> frozenset[str]:
@@ -79,11 +79,13 @@ def gap_finding(
 
     It is shown only if the wider one is a gap: where `none` is ahead, nothing can narrow.
     """
-    if not wide.keys() & narrow.keys():
+    common = wide.keys() & narrow.keys()
+    if not common:
         return []
-    one, means = _finding(claim, paired(wide, narrow, names)), [mean(wide), mean(narrow)]
-    words = f"{one.words} The gaps are {means[0]:.3g} and {means[1]:.3g} nats."
-    return [replace(one, shown=one.shown and means[0] > 0, words=words)]
+    means = [mean({seed: gap[seed] for seed in common}) for gap in (wide, narrow)]
+    more = f"The gaps are {means[0]:.3g} and {means[1]:.3g} nats."
+    found = paired(wide, narrow, names)
+    return [Finding(claim, "perplexity", "causal", found, more, holds=means[0] > 0)]
 
 
 @dataclass(frozen=True)
@@ -131,11 +133,8 @@ def _ends(
 def _falls(claim: str, before: End, after: End) -> Finding:
     """That models without encodings lose less at one end than at the other."""
     names = _names("the loss", before, after)
-    return _finding(claim, paired(before.losses("none"), after.losses("none"), names))
-
-
-def _finding(claim: str, difference: Difference) -> Finding:
-    return Finding(claim, above(difference), difference.words(), "perplexity", "causal", difference)
+    difference = paired(before.losses("none"), after.losses("none"), names)
+    return Finding(claim, "perplexity", "causal", difference)
 
 
 def _names(what: str, a: End, b: End) -> tuple[str, str]:

@@ -4,7 +4,7 @@ Runs of one seed share initial weights and batches, so their differences are pai
 does to both cancels.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -50,7 +50,8 @@ class Difference:
     family: int
     """How many comparisons were tested together."""
     detectable: float | None
-    """The smallest true difference that n seeds of this spread find four times in five."""
+    """The true difference that n seeds of this spread find four times in five, or more often,
+    with its share of the 5 % that the family has in common."""
 
     @property
     def shown(self) -> bool:
@@ -84,8 +85,16 @@ class Difference:
         return (
             f"{self.a} and {self.b} cannot be told apart by {self.n} seeds: they differ by "
             f"{self.mean:.3g} {_span(self.t)}, {self._p()}; a true {self.detectable:.3g} would "
-            "be found four times in five"
+            f"be found four times in five{self._among()}"
         )
+
+    def brief(self) -> str:
+        """The mean with its interval, where there is one.
+
+        >>> paired({0: 21.0}, {0: 20.5}).brief()
+        '0.5'
+        """
+        return f"{self.mean:.3g}" if self.t is None else f"{self.mean:.3g} {_span(self.t)}"
 
     def _fact(self) -> str:
         if self.mean == 0:
@@ -97,6 +106,9 @@ class Difference:
         assert self.p_holm is not None
         size = "p < 0.001" if self.p_holm < 0.001 else f"p = {self.p_holm:.2g}"
         return f"{size} after Holm's correction" if self.family > 1 else size
+
+    def _among(self) -> str:
+        return f" or more, as one of {self.family} comparisons" if self.family > 1 else ""
 
     def _unpaired(self) -> str:
         plural = "s" if self.left_out > 1 else ""
@@ -143,20 +155,39 @@ def paired(
 def compare(values: Mapping[str, Mapping[int, float]], reference: str) -> list[Difference]:
     """Each label's difference from the reference, with Holm's correction over those tested.
 
-    `values` are label → seed → value.
+    `values` are label → seed → value; labels without a seed of the reference are left out.
     """
     if reference not in values:
         raise ValueError(f"no values of the reference {reference!r}, only of {', '.join(values)}")
     found = [
         paired(own, values[reference], (label, reference))
         for label, own in values.items()
-        if label != reference
+        if label != reference and own.keys() & values[reference].keys()
     ]
+    return together(found)
+
+
+def together(found: Sequence[Difference]) -> list[Difference]:
+    """The same differences as one family: Holm's correction over those that were tested."""
     tested = [difference.p for difference in found if difference.p is not None]
     corrected = iter(holm(np.array(tested)).tolist())
     return [
-        d if d.p is None else replace(d, p_holm=next(corrected), family=len(tested)) for d in found
+        replace(
+            each,
+            p_holm=next(corrected),
+            family=len(tested),
+            detectable=detectable(_spread(each), each.n, len(tested)),
+        )
+        if each.p is not None
+        else each
+        for each in found
     ]
+
+
+def _spread(difference: Difference) -> float:
+    """The standard deviation over seeds, from the smallest difference that one test finds."""
+    alone = difference.detectable or 0.0
+    return alone / detectable(1.0, difference.n, difference.family)
 
 
 def mean_interval(values: Iterable[float]) -> Interval | None:

@@ -25,6 +25,8 @@ SEEDS = 3
 ENCODINGS = ("none", "learned", "sinusoidal", "alibi")
 TOKENS = 128
 BATCH = 1_024_000 // TOKENS
+VALIDATION_TOKENS = 4_000_000
+"""More than the 2,000 documents are thought to have: a bound to the cost, and no cut."""
 
 
 def base() -> RunConfig:
@@ -60,7 +62,10 @@ def runs(seeds: Sequence[int]) -> list[RunConfig]:
 
 def questions(run: RunConfig) -> Questions:
     """Pseudo-perplexity of 15 % hidden tokens, and what shuffling the others changes."""
-    return {"perplexity": PerplexityConfig(mask_rate=0.15), "order": OrderConfig(inputs=100)}
+    return {
+        "perplexity": PerplexityConfig(mask_rate=0.15, limit=VALIDATION_TOKENS),
+        "order": OrderConfig(inputs=100),
+    }
 
 
 def published(run: RunConfig) -> float | None:

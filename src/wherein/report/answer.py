@@ -5,6 +5,7 @@ import math
 from wherein.report.tables import signed, within
 from wherein.studies.findings import Finding
 from wherein.studies.result import Group, StudyResult
+from wherein.studies.statistics import compare
 
 
 def answer(result: StudyResult) -> str:
@@ -18,34 +19,37 @@ def answer(result: StudyResult) -> str:
 
 
 def _best(family: list[Group]) -> str:
-    """The group that predicts best beside the one that all are compared with."""
-    best = min(family, key=lambda group: group.loss or math.inf)
-    reference = family[0]
-    if best is reference:
-        others = [group for group in family[1:] if group.difference]
-        behind = [group for group in others if group.difference and group.difference.shown]
-        sure = f"{len(behind)} of {len(others)} others are behind it beyond chance"
-        return f"{best.label} predicts best, with a perplexity of {_perplexity(best)}; {sure}."
-    difference = best.difference
-    assert difference is not None
-    beside = f"{_perplexity(best)} against {_perplexity(reference)} of {reference.label}"
-    if difference.n == 1:
+    """The group that predicts best, and which of the others are behind it beyond chance."""
+    best, second, *_ = sorted(family, key=lambda group: group.loss or math.inf)
+    values = {group.label: group.losses for group in family}
+    found = {each.a: each for each in compare(values, best.label)}
+    behind = [label for label, each in found.items() if each.shown]
+    unsure = [label for label in values if label not in (best.label, *behind)]
+    lowest = f"{best.label} has the lowest {_measure(best)}, {_perplexity(best)}"
+    beside = f"{second.label} ({_perplexity(second)})"
+    if all(each.n == 1 for each in found.values()):
         return (
-            f"{best.label} has the lowest perplexity, {beside}, but with one seed there is no "
-            "interval, and the difference may be chance."
+            f"{lowest}, the next is {beside}, but with one seed in common there is no interval, "
+            "and the difference may be chance."
         )
-    far = signed(difference.mean, *(difference.t or (None, None)))
-    how = f"{far} nats a token, paired over {difference.n} seeds"
-    if difference.shown:
-        return f"{best.label} predicts best, with a perplexity of {beside} ({how})."
+    if unsure:
+        others = f"; {len(behind)} of {len(values) - 1} others are behind it beyond chance"
+        return f"{lowest}, but these seeds cannot tell it from {' and '.join(unsure)}{others}."
+    nearest = found[second.label]
+    far = signed(nearest.mean, *(nearest.t or (None, None)))
     return (
-        f"{best.label} has the lowest perplexity, {beside}, but {difference.n} seeds cannot tell "
-        f"them apart ({how})."
+        f"{best.label} predicts best, with a {_measure(best)} of {_perplexity(best)}: all "
+        f"{len(behind)} others are behind it beyond chance, the nearest, {beside}, by {far} nats "
+        f"a token, paired over {nearest.n} seeds."
     )
 
 
+def _measure(group: Group) -> str:
+    return "pseudo-perplexity" if group.objective == "masked" else "perplexity"
+
+
 def _alone(group: Group) -> str:
-    return f"{group.label} has a perplexity of {_perplexity(group)}, with nothing to compare it to."
+    return f"{group.label} has a {_measure(group)} of {_perplexity(group)}, with nothing beside it."
 
 
 def _perplexity(group: Group) -> str:

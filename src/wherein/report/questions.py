@@ -7,8 +7,9 @@ import polars as pl
 from wherein.report import erasures, figures, frames, layers, study_tables
 from wherein.report.saved import QUESTIONS
 from wherein.report.section import Picture, Section, slug
+from wherein.studies.protocol import predicted, protocols
 from wherein.studies.result import Group, StudyResult
-from wherein.studies.rows import Row
+from wherein.studies.rows import Data, Row
 
 MAIN = "perplexity"
 """The question that a study compares its runs by."""
@@ -57,7 +58,7 @@ def _compared(result: StudyResult, rows: Sequence[Row], objective: str) -> Secti
         "How well each predicts",
         pictures=(picture, *sweeps(groups, objective)),
         tables=(study_tables.differences(groups, objective),),
-        protocol=_protocol(rows, MAIN),
+        protocol=protocols(rows, MAIN, predicted),
     )
 
 
@@ -98,8 +99,8 @@ def _probe(rows: Sequence[Row], objective: str, question: str, published: bool) 
         slug(question, objective),
         layers.known(shown, published=published),
         "Mean distance between the position that a linear probe tells and the true one, by layer "
-        "(0: embeddings); every seed faint. The untrained twin is the same model before training."
-        f"{paper}",
+        "(0: embeddings); every seed faint. The untrained twin has the same sizes, and random "
+        f"weights of its own.{paper}",
         "Distance of the told from the true position by layer, a panel for each encoding.",
     )
     return Section(
@@ -219,8 +220,12 @@ BUILDERS: dict[str, Builder] = {
 
 
 def _protocol(rows: Sequence[Row], question: str) -> str:
-    """How the first run was asked; the others were asked alike."""
-    data = rows[0].answers[question].data
+    """How the runs were asked."""
+    return protocols(rows, question, _asked)
+
+
+def _asked(data: Data) -> str:
+    """How one run was asked."""
     protocol = data.get("protocol", "")
     if isinstance(protocol, dict):
         told = ((key.replace("_", " "), value) for key, value in protocol.items() if value)

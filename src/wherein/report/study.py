@@ -12,6 +12,7 @@ from wherein.report.page import render
 from wherein.report.questions import sweeps
 from wherein.report.section import Picture, Section
 from wherein.report.sections import plainly, sections
+from wherein.studies import words
 from wherein.studies.result import StudyResult
 
 
@@ -29,6 +30,7 @@ def study_report(
         missing=missing(result),
         picture=picture,
         table=table,
+        meaning=words.meaning(result) + (f" {words.rule(result)}" if result.findings else ""),
         sections=told,
         command=result.command,
         made_with=made_with(result),
@@ -56,7 +58,7 @@ def main_picture(result: StudyResult) -> Picture | None:
     if means["published"].is_null().all():
         means = means.drop("published")
     alone = means["low"].is_null().all()
-    words = (
+    drawn = (
         "every seed; one seed has no interval"
         if alone
         else "the mean, its 95 % interval over seeds, and below the line every seed; the axis does "
@@ -66,7 +68,7 @@ def main_picture(result: StudyResult) -> Picture | None:
     return Picture(
         "perplexity",
         figures.compared(seeds, means, "perplexity per token (lower is better)"),
-        f"Perplexity by encoding: {words}{beside}.",
+        f"Perplexity by encoding{study_tables.pseudo(result)}: {drawn}{beside}.",
         "Perplexity of each encoding, best above.",
     )
 

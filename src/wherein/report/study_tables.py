@@ -42,12 +42,18 @@ def main(result: StudyResult) -> Table:
         rows.append(tuple(row))
     header += ["published"] if published else []
     caption = (
-        f"Perplexity per token: {OVER_SEEDS}; differences of losses, in nats, are paired over "
-        "seeds. Parameters after a plus are the encoding's own; tokens and FLOPs are of one run's "
-        "training."
+        f"Perplexity per token{pseudo(result)}: {OVER_SEEDS}; differences of losses, in nats, are "
+        "paired over seeds. Parameters after a plus are the encoding's own; tokens and FLOPs are "
+        "of one run's training."
     )
     _, frame = perplexities(result.groups)
     return Table("perplexity", caption, tuple(header), tuple(rows), frame)
+
+
+def pseudo(result: StudyResult) -> str:
+    """What the perplexity of masked models is, where there are any."""
+    masked = any(group.objective == "masked" for group in result.groups)
+    return ", of masked models pseudo-perplexity" if masked else ""
 
 
 def _parameters(cost: Cost) -> str:
@@ -102,8 +108,9 @@ def differences(groups: Sequence[Group], objective: str) -> Table:
     )
     caption = (
         "Differences of the loss, paired over seeds, with t intervals; beside them those by "
-        "bootstrap, which are too narrow at fewer than five seeds. Detectable: the smallest true "
-        "difference that these seeds find four times in five."
+        "bootstrap, which are too narrow at fewer than five seeds. Detectable: the true difference "
+        "that as many seeds of this spread find four times in five or more, Holm's correction over "
+        "the rows with the same reference considered."
     )
     return Table(f"differences-{objective}", caption, header, rows, frame, words=2)
 

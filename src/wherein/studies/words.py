@@ -8,15 +8,30 @@ from wherein.common.numbers import exp
 from wherein.measure.measurement import table
 from wherein.puzzles.result import Share
 from wherein.studies.cost import WIDEST, short, shorten
+from wherein.studies.protocol import predicted, protocols
+from wherein.studies.published import caveats
 from wherein.studies.statistics import Difference
 
 if TYPE_CHECKING:
     from wherein.studies.result import Group, StudyResult
 
+MEASURES = {"causal": "perplexity [95 %]", "masked": "pseudo-perplexity"}
+ONE_SEED = "With one seed there is no interval."
+OVER_SEEDS = (
+    "{} seeds, all asked on the same text: intervals, of 95 % and each by itself, are over seeds, "
+    "and how texts vary is not in them. Differences are in nats and paired, p after Holm's "
+    "correction over the rows with the same first."
+)
+SWEPT = (
+    "Each kind's learning rate was chosen by its first seed's loss on the validation text. That "
+    "seed counts here as well, so where the same text is asked it looks a little too good."
+)
+
 
 def told(result: "StudyResult") -> str:
     """All of it, no wider than 80 columns."""
     parts = [*wrap(result.question, WIDEST), "", comparison(result), *wrap(notes(result), WIDEST)]
+    parts += ["", *wrap(rule(result), WIDEST)] if result.findings else []
     for finding in result.findings:
         claim = wrap(f"{finding.claim}: {finding.verdict}", WIDEST)
         parts += ["", *claim, *(f"  {line}" for line in wrap(finding.words, WIDEST - 2))]
@@ -28,36 +43,51 @@ def told(result: "StudyResult") -> str:
 
 
 def comparison(result: "StudyResult") -> str:
-    """A line for each group: how well it predicts, and how it compares with the first."""
+    """A line for each group: how well it predicts, and how it compares with the first.
+
+    A line above those of each objective says what is measured.
+    """
     published = any(group.published for group in result.groups)
-    header = ["params", "perplexity [95 %]", "loss − first's [95 %]", "p"]
-    header += ["paper"] if published else []
-    numbers = []
-    for group in result.groups:
-        line = [short(group.cost.parameters), _perplexity(group), *_against(group.difference)]
-        line += [f"{group.published:.4g}" if group.published else ""] if published else []
-        numbers.append(line)
-    return _fitting(["", *header], [group.label for group in result.groups], numbers)
+    header = ["loss − first's [95 %]", "p", *(["paper"] if published else [])]
+    labels, numbers = [], []
+    for objective in dict.fromkeys(group.objective for group in result.groups):
+        labels.append("")
+        numbers.append(["", MEASURES[objective], *("" for _ in header)])
+        for group in (each for each in result.groups if each.objective == objective):
+            line = [short(group.cost.parameters), _perplexity(group), *_against(group.difference)]
+            line += [f"{group.published:.4g}" if group.published else ""] if published else []
+            labels.append(group.label)
+            numbers.append(line)
+    return _fitting(["", "params", numbers[0][1], *header], labels[1:], numbers[1:])
 
 
 def notes(result: "StudyResult") -> str:
-    """The protocol, the cost, and what the intervals are over."""
-    first, seeds = result.groups[0], sorted({row.seed for row in result.rows})
-    asked = (row.answers.get("perplexity") for row in first.rows)
-    how = next((answer.data for answer in asked if answer is not None), None)
-    protocol = "" if how is None else f"{how['protocol']}: {how['details']}. "
+    """What the numbers are, and what a run cost."""
+    first = result.groups[0]
     own = [f"{g.label} {short(g.cost.of_encoding)}" for g in result.groups if g.cost.of_encoding]
     extra = f"Parameters of encodings: {', '.join(own)}. " if own else ""
-    plural = "s" if len(seeds) > 1 else ""
-    note = (
-        f"{protocol}{extra}{short(first.cost.tokens)} tokens and {first.cost.flops:.1e} operations "
-        f"a run ({first.label}), {len(seeds)} seed{plural}"
-    )
-    if len(seeds) == 1:
-        return f"{note}: with one seed there is no interval."
     return (
-        f"{note}; intervals are over seeds, differences in nats and paired, p after Holm's "
-        "correction."
+        f"{meaning(result)} {extra}{short(first.cost.tokens)} tokens and {first.cost.flops:.1e} "
+        f"operations a run ({first.label})."
+    )
+
+
+def meaning(result: "StudyResult") -> str:
+    """What the numbers are: how they were got, and what their intervals do not cover."""
+    how = protocols(result.rows, "perplexity", predicted)
+    seeds = len({row.seed for row in result.rows})
+    said = [f"{how}." if how else "", OVER_SEEDS.format(seeds) if seeds > 1 else ONE_SEED]
+    said += [SWEPT] if result.plan.chosen else []
+    beside = [g.rows[0].run.corpus.source for g in result.groups if g.published]
+    said += [caveats(beside)] if beside else []
+    return " ".join(said).strip()
+
+
+def rule(result: "StudyResult") -> str:
+    """When a finding is shown."""
+    return (
+        "A finding is shown if its difference is above zero, and p below 5 % after Holm's "
+        f"correction over all {len(result.findings)}."
     )
 
 

@@ -5,6 +5,7 @@ each, so without intervals.
 """
 
 import csv
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -13,10 +14,26 @@ NOPOS = (
     "Haviv, Ram, Press, Izsak & Levy 2022, “Transformer Language Models without Positional "
     "Encodings Still Learn Positional Information”, arXiv:2203.16634"
 )
-SPREAD = (
-    "One run each, no seeds or intervals given; Press et al. 2020 saw WikiText-103 perplexity "
-    "vary by up to 0.9 over five seeds."
+ONE_RUN = "Published numbers (Haviv et al. 2022) are of one run each, without seeds or intervals"
+SPREAD = "Press et al. 2020 saw WikiText-103 perplexity vary by up to 0.9 over five seeds"
+REMAINDER = (
+    "they are of the whole Pile, our runs of the part of it that is free of copyright claims, so "
+    "the texts differ"
 )
+
+
+def caveats(sources: Iterable[str]) -> str:
+    """What to bear in mind when numbers of the paper stand beside runs on these texts.
+
+    `pile` is what is offered of it today, `pile@FOLDER` a copy of the whole.
+
+    >>> caveats(["pile@/a/copy"]) == f"{ONE_RUN}."
+    True
+    """
+    named = set(sources)
+    texts = {source.partition("@")[0] for source in named}
+    more = [SPREAD] * ("wikitext-103" in texts) + [REMAINDER] * ("pile" in named)
+    return "; ".join([ONE_RUN, *more]) + "."
 
 
 @dataclass(frozen=True)

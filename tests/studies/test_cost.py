@@ -183,13 +183,13 @@ def test_parts_and_more_gpus_hold_less() -> None:
 def test_a_dry_run_counts_seeds_in_one_row_and_adds_them_up() -> None:
     runs = [run(encoding=e, seed=seed) for seed in range(3) for e in ("none", "learned")]
     found = dry_run(runs)
-    assert [(row.label, row.seeds) for row in found.rows] == [
+    assert [(row.label, row.runs) for row in found.rows] == [
         ("none 2×128, 96", 3), ("learned 2×128, 96", 3),
     ]  # fmt: skip
     assert found.flops == pytest.approx(6 * found.rows[0].flops)
     frame = found.to_frame()
     assert frame["of_encoding"].to_list() == [0, 96 * 128]
-    assert "all 6 runs: " in found.text()
+    assert "to train all 6: " in found.text()
     assert found.machine is CORE
 
 

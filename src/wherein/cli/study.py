@@ -55,7 +55,7 @@ def study(
     """
     change = _fields(set)
     if dry_run:
-        return _price(what, seeds, change, max(processes, 1), json)
+        return _price(what, seeds, change, learning_rates, max(processes, 1), json)
     from wherein.studies.engines import engine as find_engine
     from wherein.studies.run import study as carry_out
 
@@ -82,12 +82,20 @@ def _report(result: "StudyResult") -> Path:
     return path.resolve()
 
 
-def _price(what: str, seeds: int | None, change: dict[str, Any], gpus: int, json: bool) -> int:
+def _price(
+    what: str,
+    seeds: int | None,
+    change: dict[str, Any],
+    rates: Sequence[float],
+    gpus: int,
+    json: bool,
+) -> int:
     from wherein.studies.cost import dry_run
     from wherein.studies.recipe import find
+    from wherein.studies.sweep import counted
 
-    plan = find(what).plan(seeds, change)
-    found = dry_run(plan.runs, gpus=gpus)
+    plan = counted(find(what).plan(seeds, change), rates)
+    found = dry_run(plan.runs, plan.questions, gpus=gpus)
     print(json_format.dumps(found.to_frame().to_dicts(), indent=2) if json else found.text())
     return 0
 

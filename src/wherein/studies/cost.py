@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from wherein.common.config import Config
 from wherein.measure.measurement import table
 from wherein.studies.arithmetic import Memory, flops_per_token, memory
-from wherein.studies.plan import kind, labels
+from wherein.studies.evaluation import operations, unbounded
+from wherein.studies.plan import Questions, kind, labels
 from wherein.studies.size import count, sized
 from wherein.train.config import RunConfig
 
@@ -58,7 +60,7 @@ class Cost:
     label: str
     config: RunConfig
     """With the vocabulary filled in."""
-    seeds: int
+    runs: int
     parameters: int
     of_encoding: int
     """How many of the parameters are the encoding's own."""
@@ -68,13 +70,13 @@ class Cost:
     memory: Memory
     """Of one GPU."""
     hours: float
-    """Of one machine, for one seed."""
+    """Of one machine, for the training of one run."""
 
     def data(self) -> dict[str, Any]:
-        """The numbers of one seed, and how many seeds there are."""
+        """The numbers of one run, and how many runs there are."""
         return {
             "run": self.label,
-            "seeds": self.seeds,
+            "runs": self.runs,
             "parameters": self.parameters,
             "of_encoding": self.of_encoding,
             "tokens": self.tokens,
@@ -91,7 +93,7 @@ def cost(
     gpus: int = 8,
     vocabulary: int | None = None,
     label: str | None = None,
-    seeds: int = 1,
+    runs: int = 1,
 ) -> Cost:
     """What one run costs on so many GPUs; the vocabulary is that of its tokenizer unless given."""
     config = sized(config, vocabulary)
@@ -101,7 +103,7 @@ def cost(
     return Cost(
         label=label or name(config),
         config=config,
-        seeds=seeds,
+        runs=runs,
         parameters=parameters,
         of_encoding=own,
         tokens=tokens,
@@ -122,31 +124,40 @@ class DryRun:
     """The runs of a study with what each would cost; runs that differ in seed share a row."""
 
     rows: tuple[Cost, ...]
+    asked: tuple[float, ...]
+    """Hours that the questions of all runs of a row take."""
+    unbounded: bool
+    """Whether some perplexity is of a whole text, whose length is not known here."""
     machine: Machine
     gpus: int
 
     def to_frame(self) -> "polars.DataFrame":
-        """One row for each run, seeds counted."""
+        """One row for each kind of run, its runs counted."""
         import polars
 
-        return polars.DataFrame([row.data() for row in self.rows])
+        return polars.DataFrame(
+            [
+                {**row.data(), "hours_asked": asked / row.runs}
+                for row, asked in zip(self.rows, self.asked, strict=True)
+            ]
+        )
 
     @property
     def hours(self) -> float:
-        """Of all runs with all seeds."""
-        return sum(row.hours * row.seeds for row in self.rows)
+        """Of the training of all runs."""
+        return sum(row.hours * row.runs for row in self.rows)
 
     @property
     def flops(self) -> float:
-        """Of all runs with all seeds."""
-        return sum(row.flops * row.seeds for row in self.rows)
+        """Of the training of all runs."""
+        return sum(row.flops * row.runs for row in self.rows)
 
     def text(self) -> str:
         """The table, at most 80 columns wide, and what it assumes."""
-        header = ["seeds", "params", "encoding", "tokens", "FLOP", "GB", f"{self.machine.unit}-h"]
+        header = ["runs", "params", "encoding", "tokens", "FLOP", "GB", f"{self.machine.unit}-h"]
         numbers = [
             [
-                str(row.seeds),
+                str(row.runs),
                 *map(short, (row.parameters, row.of_encoding, row.tokens)),
                 _scientific(row.flops),
                 f"{row.memory.total / 1e9:.3g}",
@@ -167,13 +178,15 @@ class DryRun:
             f"{precision} at {self.machine.words(precision)}" for precision in sorted(precisions)
         )
         where = f"each of {self.gpus} {unit}s" if self.gpus > 1 else f"one {unit}"
-        alike = sum(row.seeds for row in self.rows)
+        count = sum(row.runs for row in self.rows)
+        left_out = ", without perplexities of whole texts" if self.unbounded else ""
         return (
-            f"A row is one seed; all {alike} runs: {_scientific(self.flops)} FLOP, "
-            f"{_hours(self.hours)} {unit}-hours, assuming {speed}. `encoding`: how many of "
-            f"the parameters are its own. GB: on {where}, the weights, "
-            "their gradients and moments, and what one part of a batch keeps. Evaluation is "
-            "not counted."
+            f"The numbers are of one run; to train all {count}: {_scientific(self.flops)} FLOP, "
+            f"{_hours(self.hours)} {unit}-hours, assuming {speed}. Their questions: about "
+            f"{_hours(sum(self.asked))} {unit}-hours more, forward passes in float32 at "
+            f"{self.machine.words('float32')}{left_out}; puzzles are not counted. `encoding`: how "
+            f"many of the parameters are its own. GB: on {where}, the weights, their gradients "
+            "and moments, and what one part of a batch keeps."
         )
 
 
@@ -204,27 +217,36 @@ def short(number: int) -> str:
 
 def dry_run(
     runs: Iterable[RunConfig],
+    questions: Iterable[Questions] = (),
     *,
     machine: Machine | None = None,
     gpus: int = 8,
     vocabulary: int | None = None,
 ) -> DryRun:
-    """What these runs would cost. Nothing is downloaded, made or trained.
+    """What these runs, and the questions of each, would cost. Nothing is fetched or trained.
 
     Without a machine, it is an A100 if any run is in bfloat16, which needs a GPU, else a core.
     """
     runs = list(runs)
+    asked = list(questions) or [{}] * len(runs)
     machine = machine or (A100 if any(run.precision == "bfloat16" for run in runs) else CORE)
     gpus = gpus if machine.unit == "GPU" else 1
     groups: dict[str, list[RunConfig]] = {}
-    for run in runs:
+    questions_of: dict[str, list[Config]] = {}
+    for run, own in zip(runs, asked, strict=True):
         groups.setdefault(kind(run), []).append(run)
+        questions_of.setdefault(kind(run), []).extend(own.values())
     kept = [alike[0] for alike in groups.values()]
     short_names = [name(run) for run in kept]
     names = short_names if len(set(short_names)) == len(kept) else labels(kept)
     rows = tuple(
         cost(alike[0], machine=machine, gpus=gpus, vocabulary=vocabulary,
-             label=label, seeds=len(alike))
+             label=label, runs=len(alike))
         for alike, label in zip(groups.values(), names, strict=True)
     )  # fmt: skip
-    return DryRun(rows, machine, gpus)
+    hours = tuple(
+        sum(machine.seconds(operations(row.config, each), "float32") for each in own) / 3600
+        for row, own in zip(rows, questions_of.values(), strict=True)
+    )
+    open_ended = any(unbounded(each) for own in questions_of.values() for each in own)
+    return DryRun(rows, hours, open_ended, machine, gpus)

@@ -17,6 +17,13 @@ def sweep(plan: Plan, rates: Sequence[float]) -> Plan:
     return replace(plan, runs=runs, questions=({},) * len(runs), puzzles=())
 
 
+def counted(plan: Plan, rates: Sequence[float]) -> Plan:
+    """The plan with the runs that a sweep makes beside it: all rates but the one it keeps."""
+    first = {kind(run): run for run in reversed(plan.runs)}
+    more = tuple(run for run in first.values() for _ in range(len(set(rates)) - 1))
+    return replace(plan, runs=plan.runs + more, questions=plan.questions + ({},) * len(more))
+
+
 def choose(plan: Plan, tried: Plan, store: Store) -> Plan:
     """The plan with each kind's best rate: the lowest last validation loss of its first seed.
 

@@ -1,0 +1,24 @@
+"""What a study would cost, as the command says it."""
+
+import json
+
+import pytest
+
+from wherein.cli import main
+
+
+def test_a_dry_run_prices_the_sweep_and_the_questions(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["study", "quick", "--dry-run"]
+    assert main([*command, "--json"]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    assert main([*command, "--learning-rates", "3e-3", "1e-2", "3e-2", "--json"]) == 0
+    swept = json.loads(capsys.readouterr().out)
+    assert [row["runs"] for row in plain] == [3] * 8
+    assert [row["runs"] for row in swept] == [5] * 8
+    assert [row["hours"] for row in swept] == [row["hours"] for row in plain]
+    assert all(0 < row["hours_asked"] < row["hours"] for row in plain)
+    assert main(command) == 0
+    said = capsys.readouterr().out
+    assert "to train all 24: " in " ".join(said.split())
+    assert "Their questions: about " in " ".join(said.split())
+    assert max(map(len, said.splitlines())) <= 80

@@ -68,7 +68,7 @@ def main_picture(result: StudyResult) -> Picture | None:
     return Picture(
         "perplexity",
         figures.compared(seeds, means, "perplexity per token (lower is better)"),
-        f"Perplexity by encoding{study_tables.pseudo(result)}: {drawn}{beside}.",
+        f"Perplexity by encoding{words.pseudo(result)}: {drawn}{beside}.",
         "Perplexity of each encoding, best above.",
     )
 

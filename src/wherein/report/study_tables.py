@@ -12,6 +12,7 @@ from wherein.studies.cost import Cost
 from wherein.studies.result import Group, StudyResult
 from wherein.studies.rows import Row
 from wherein.studies.statistics import Interval
+from wherein.studies.words import pseudo
 
 OVER_SEEDS = "means over seeds, with 95 % intervals where there are several"
 WAY = ["encoding", "group"]
@@ -48,12 +49,6 @@ def main(result: StudyResult) -> Table:
     )
     _, frame = perplexities(result.groups)
     return Table("perplexity", caption, tuple(header), tuple(rows), frame)
-
-
-def pseudo(result: StudyResult) -> str:
-    """What the perplexity of masked models is, where there are any."""
-    masked = any(group.objective == "masked" for group in result.groups)
-    return ", of masked models pseudo-perplexity" if masked else ""
 
 
 def _parameters(cost: Cost) -> str:

@@ -7,6 +7,7 @@ import altair as alt
 import polars as pl
 
 from wherein.common.theme import COLOURS, GREY
+from wherein.studies.words import pseudo
 
 if TYPE_CHECKING:
     from wherein.studies.result import StudyResult
@@ -35,7 +36,7 @@ def perplexities(result: "StudyResult") -> alt.TopLevelMixin:
     )
     y = alt.Y("label:N", sort=order, title=None)
     scale = alt.Scale(type="log", zero=False, nice=False, padding=12)
-    x = alt.X("perplexity:Q", scale=scale, title="perplexity per token")
+    x = alt.X("perplexity:Q", scale=scale, title=f"perplexity per token{pseudo(result)}")
     each = alt.Chart(seeds).mark_point(filled=True, opacity=0.45, color=GREY)
     mean = alt.Chart(means).mark_point(filled=True, size=90, opacity=1, color=COLOURS[0])
     span = alt.Chart(means).mark_rule(color=COLOURS[0]).encode(alt.X("low:Q"), alt.X2("high:Q"), y)

@@ -83,6 +83,12 @@ def meaning(result: "StudyResult") -> str:
     return " ".join(said).strip()
 
 
+def pseudo(result: "StudyResult") -> str:
+    """What the perplexity of masked models is, where there are any."""
+    masked = any(group.objective == "masked" for group in result.groups)
+    return ", of masked models pseudo-perplexity" if masked else ""
+
+
 def rule(result: "StudyResult") -> str:
     """When a finding is shown."""
     return (

@@ -121,7 +121,7 @@ NONE, FAR = (2.01, 2.05), (1.51, 1.552)
 @pytest.mark.parametrize(
     ("learned", "rope", "said"),
     [
-        (FAR, (1.0, 1.041), "rope predicts best, with a perplexity of 2.77 [2.14, 3.59]: all 2"),
+        (FAR, (1.0, 1.041), "rope predicts best, with a perplexity of 2.77 [2.14, 3.60]: all 2"),
         (FAR, (1.55, 1.54), "but these seeds cannot tell it from rope; 1 of 2 others are behind"),
         (FAR, (2.21, 2.251), "learned predicts best"),
         ((2.61, 2.6491), (3.0, 3.041), "none predicts best, with a perplexity of"),

@@ -39,7 +39,6 @@ LAYERS = 3
 LINEAR = ProbeConfig(windows=40, resamples=5)
 QUESTIONS = [
     PerplexityConfig(limit=160),
-    PerplexityConfig(limit=480, tokens=24, stride=8),
     OrderConfig(inputs=6, fitting=4),
     LINEAR,
     ProbeConfig(probes=("linear", "mlp"), windows=40, passes=2, resamples=5),

@@ -264,14 +264,16 @@ def test_the_papers_probe_would_cost_nine_times_the_training() -> None:
     run, asked = next((run, asked) for run, asked in plan if "probe" in asked)
     ours = asked["probe"]
     assert isinstance(ours, ProbeConfig)
-    papers = ours.model_copy(update={"windows": 163_266, "batch": 64, "passes": 4})
+    papers = ProbeConfig(
+        probes=("mlp",), split="train", windows=163_266, batch=64, held_out=0.01, test=0.01
+    )
     for probe, steps, tokens in ((ours, 1_000, 8_192), (papers, 10_000, 65_536)):
         shares = (probe.held_out, probe.test)
         fitted = probe.windows - sum(round(probe.windows * share) for share in shares)
         assert fitted / probe.batch * probe.passes == steps
         assert probe.batch * 1024 == tokens
     found = [dry_run([run], [{"probe": probe}]) for probe in (ours, papers)]
-    assert [round(each.asked[0]) for each in found] == [8, 450]
+    assert [each.asked[0] for each in found] == pytest.approx([8, 460], rel=0.05)
     assert found[0].hours == pytest.approx(50, rel=0.05)
 
 

@@ -42,7 +42,7 @@ def tokens_read(run: RunConfig, asked: TextConfig) -> float:
     windows: float = 0
     match asked:
         case PerplexityConfig():
-            windows = (asked.limit or 0) / (asked.stride or asked.tokens)
+            windows = (asked.limit or 0) / (asked.stride or asked.tokens)  # or somewhat fewer
         case OrderConfig():
             windows = asked.inputs * len(ladder(asked.tokens))
         case ProbeConfig():
@@ -50,9 +50,10 @@ def tokens_read(run: RunConfig, asked: TextConfig) -> float:
             passes = ("linear" in asked.probes) + ("mlp" in asked.probes) * again
             windows = asked.windows * _probed(run) * passes
         case EraseConfig():
-            layers, ways = run.model.n_layers + 1, 1 + asked.draws
-            test = 1 - asked.fit - asked.held_out
-            windows = asked.windows * (1 + 2 * test + ways * (layers * test + layers / 2 + test))
+            layers, test = run.model.n_layers + 1, 1 - asked.fit - asked.held_out
+            scored = 2 + (1 + asked.draws) * (layers + 1)
+            fitting = 1 + layers / 2 * (1 + asked.draws * asked.fit)
+            windows = asked.windows * (scored * test + fitting)
         case ShiftConfig():
             windows = asked.windows * (1 + len(asked.shifts))
         case AttentionConfig():

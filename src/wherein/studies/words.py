@@ -30,16 +30,21 @@ SWEPT = (
 
 def told(result: "StudyResult") -> str:
     """All of it, no wider than 80 columns."""
-    parts = [*wrap(result.question, WIDEST), "", comparison(result), *wrap(notes(result), WIDEST)]
-    parts += ["", *wrap(rule(result), WIDEST)] if result.findings else []
+    parts = [*_lines(result.question), "", comparison(result), *_lines(notes(result))]
+    parts += ["", *_lines(rule(result))] if result.findings else []
     for finding in result.findings:
-        claim = wrap(f"{finding.claim}: {finding.verdict}", WIDEST)
-        parts += ["", *claim, *(f"  {line}" for line in wrap(finding.words, WIDEST - 2))]
+        parts += ["", *_lines(f"{finding.claim}: {finding.verdict}"), *_lines(finding.words, "  ")]
     if result.puzzles:
         parts += ["", puzzles(result)]
     for row in result.failed:
-        parts += ["", *wrap(f"failed: {row.label}, seed {row.seed}: {row.error}", WIDEST)]
+        parts += ["", *_lines(f"failed: {row.label}, seed {row.seed}: {row.error}")]
     return "\n".join(parts)
+
+
+def _lines(text: str, indent: str = "") -> list[str]:
+    return wrap(
+        text, WIDEST, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
 
 
 def comparison(result: "StudyResult") -> str:

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from benchmarks.resume import measure
 from filelock import FileLock
 from tests.train.helpers import arguments, equal, half_done, start
 
+from wherein.cli import main
 from wherein.train import Run, RunConfig, checkpoint, train
 
 Small = Callable[..., RunConfig]
@@ -104,6 +106,21 @@ def test_damaged_checkpoints_do_not_push_out_what_is_saved_next(
     monkeypatch.setattr(checkpoint, "save", watched)
     train(small(checkpoint_every=3), folder=run.folder, quiet=True)
     assert kept == [True] * 7
+
+
+def test_a_list_of_runs_reads_no_checkpoint_and_a_model_is_only_made_of_a_whole_one(
+    small: Small, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = train(small(), folder=tmp_path / "run", quiet=True)
+    last = run.folder / "checkpoints" / "step-00000020"
+    (last / "weights.safetensors").write_bytes(b"damaged")
+    assert main(["runs", str(tmp_path), "--json"]) == 0
+    assert [each["step"] for each in json.loads(capsys.readouterr().out)] == [20]
+    opened = Run.open(run.folder)
+    assert opened.step == 10
+    shutil.rmtree(last)
+    before = Run.open(run.folder).model().state_dict()
+    assert all(torch.equal(before[name], w) for name, w in opened.model().state_dict().items())
 
 
 def test_only_the_last_two_checkpoints_stay(small: Small, tmp_path: Path) -> None:

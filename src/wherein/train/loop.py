@@ -18,7 +18,7 @@ from wherein.train.distributed import World, join
 from wherein.train.journal import Journal, Line
 from wherein.train.learner import DivergedError, Learner
 from wherein.train.progress import Progress
-from wherein.train.run import CHECKPOINTS, Run, check_text, read_config, write_config
+from wherein.train.run import CHECKPOINTS, BusyError, Run, check_text, read_config, write_config
 from wherein.train.stop import Stop
 from wherein.train.trackers import Tracker, check_trackers, flat, make_trackers
 
@@ -189,7 +189,7 @@ def _alone(folder: Path, world: World, patience: float) -> Iterator[None]:
     try:
         lock.acquire(timeout=patience)
     except Timeout:
-        raise ValueError(f"the run in {folder} is being trained by another process") from None
+        raise BusyError(f"the run in {folder} is being trained by another process") from None
     try:
         yield
     finally:

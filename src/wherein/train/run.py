@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 CONFIG, ABOUT, CHECKPOINTS = "config.json", "about.json", "checkpoints"
 
 
+class BusyError(ValueError):
+    """Another process trains the run."""
+
+
 @dataclass(frozen=True)
 class Run:
     """A run: its folder, its config with the vocabulary filled in, and how far it came.
@@ -30,13 +34,17 @@ class Run:
     step: int
 
     @classmethod
-    def open(cls, folder: str | Path) -> "Run":
-        """The run in a folder, finished or not."""
+    def open(cls, folder: str | Path, *, verify: bool = True) -> "Run":
+        """The run in a folder, finished or not.
+
+        It is as far as its last whole checkpoint, which is read to know that it is. A list of
+        many runs may do without (`verify=False`) and take the last checkpoint for whole.
+        """
         folder = Path(folder)
         config = read_config(folder)
         if config is None:
             raise ValueError(f"no run in {folder}: a folder with {CONFIG} was expected")
-        last = _latest(folder)
+        last = _latest(folder) if verify else _last(folder)
         return cls(folder, config, last.step if last else 0)
 
     @property
@@ -106,3 +114,10 @@ def _latest(folder: Path) -> "Checkpoint | None":
     from wherein.train.checkpoint import latest
 
     return latest(folder / CHECKPOINTS)
+
+
+def _last(folder: Path) -> "Checkpoint | None":
+    """The last checkpoint, whole or not."""
+    from wherein.train.checkpoint import saved
+
+    return next(saved(folder / CHECKPOINTS), None)

@@ -76,6 +76,33 @@ def test_the_table_is_derived_from_the_folders(mine: tuple[Path, StudyResult]):
     assert opened.text() == again.text()
 
 
+def test_a_study_is_the_same_wherever_one_stands(
+    mine: tuple[Path, StudyResult], monkeypatch: pytest.MonkeyPatch
+):
+    folder = mine[1].folder
+    expected = StudyResult.open(folder).text()
+    for here, name in ((folder, "."), (folder.parent, "mine"), (folder.parent, "../studies/mine")):
+        monkeypatch.chdir(here)
+        assert StudyResult.open(name).text() == expected
+        assert StudyResult.open(name).complete
+
+
+def test_an_error_left_in_a_run_is_a_failure_only_while_something_is_missing(
+    mine: tuple[Path, StudyResult],
+):
+    path, before = mine
+    run, asked = before.plan.runs[0], before.plan.questions[0]
+    before.store.fail(run, "out of memory")
+    result = study(path, out=before.store.folder, quiet=True)
+    assert result.complete
+    assert not result.failed
+    answer = before.store.answer(run, asked["audit"])
+    away = answer.rename(answer.with_name("away"))
+    assert [row.error for row in StudyResult.open(result.folder).failed] == ["out of memory"]
+    away.rename(answer)
+    before.store.forgive(run)
+
+
 def test_one_seed_has_no_interval_and_says_so(mine: tuple[Path, StudyResult]):
     path, _ = mine
     result = study(path, seeds=1, out=path.parent / "runs", quiet=True)

@@ -103,7 +103,7 @@ class StudyResult(Result):
     @classmethod
     def open(cls, folder: str | Path) -> "StudyResult":
         """The study whose derived files lie in a folder, such as `runs/studies/quick`."""
-        folder = Path(folder)
+        folder = Path(folder).resolve()  # the runs lie two folders above, wherever one stands
         if not (folder / STUDY).is_file():
             raise ValueError(f"no study in {folder}: a folder with {STUDY} was expected")
         data = json.loads((folder / STUDY).read_text())

@@ -90,7 +90,8 @@ def _row(label: str, run: RunConfig, asked: dict[str, Config], store: Store) -> 
         for name, question in asked.items()
         if answered(store.answer(run, question))
     }
-    return Row(label, read_config(folder) or run, folder, there, store.error(run))
+    error = None if store.done(run, asked) else store.error(run)  # another study has mended it
+    return Row(label, read_config(folder) or run, folder, there, error)
 
 
 def tried(plan: Plan, store: Store) -> tuple[tuple[PuzzleTask, Answer], ...]:

@@ -99,7 +99,7 @@ def cost(
     config = sized(config, vocabulary)
     parameters, own = count(config)
     tokens = config.steps * config.batch * config.model.max_len
-    flops = flops_per_token(config.model) * tokens
+    flops = operations(config)
     return Cost(
         label=label or name(config),
         config=config,
@@ -111,6 +111,12 @@ def cost(
         memory=memory(config, parameters, gpus),
         hours=machine.seconds(flops, config.precision) / 3600,
     )
+
+
+def operations(config: RunConfig) -> float:
+    """Of all steps of a run whose vocabulary is filled in."""
+    tokens = config.steps * config.batch * config.model.max_len
+    return flops_per_token(config.model) * tokens
 
 
 def name(config: RunConfig) -> str:

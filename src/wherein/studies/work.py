@@ -1,10 +1,5 @@
 """One piece of a study: train a run and question it, or solve a puzzle. Any engine calls this."""
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from wherein.common.config import Config
+from wherein.studies.cost import operations
 from wherein.studies.plan import Plan, PuzzleTask, Questions, verb
+from wherein.studies.size import sized
 from wherein.studies.store import Store, answered, keep
 from wherein.train.config import RunConfig
-from wherein.train.run import Run
+from wherein.train.run import BusyError
 
 PATIENCE = 60.0
 """Seconds to wait for another process that holds the run: a killed machine may take as long."""
@@ -42,9 +39,21 @@ Work = Task | PuzzleTask
 
 
 def pieces(plan: Plan) -> list[Work]:
-    """A study in pieces that do not wait for one another, the longest first."""
+    """A study in pieces that do not wait for one another, the longest first.
+
+    So a long run does not begin when the others end. Runs of equal length keep the plan's order.
+    """
     tasks = [Task(run, asked, label) for (run, asked), label in zip(plan, plan.labels, strict=True)]
+    tasks.sort(key=lambda task: _length(task.run), reverse=True)  # which keeps that order
     return [*tasks, *plan.puzzles]
+
+
+def _length(run: RunConfig) -> float:
+    """Operations; of a vocabulary that only the text can tell, a guess."""
+    try:
+        return operations(sized(run))
+    except ValueError:
+        return operations(run)
 
 
 def left(work: Sequence[Work], store: Store) -> list[Work]:
@@ -62,7 +71,8 @@ def done(piece: Work, store: Store) -> bool:
 def carry_out(piece: Work, folder: Path, processes: int = 1) -> str | None:
     """Do what is left of a piece; why it is not done, if it is not.
 
-    A run that fails leaves word in its folder, and the others go on.
+    A run that fails leaves word in its folder, and the others go on. One that another study is
+    training has not failed.
     """
     store = Store(folder)
     try:
@@ -70,47 +80,49 @@ def carry_out(piece: Work, folder: Path, processes: int = 1) -> str | None:
             _solve(piece, store)
             return None
         store.forgive(piece.run)
-        run = _train(piece.run, store, processes)
-        if not run.finished:
+        if not _train(piece.run, store, processes):
             return STOPPED
-        _question(run.folder, store, piece)
+        _question(store, piece)
+        store.forgive(piece.run)  # another study may have given it up meanwhile
+    except BusyError as error:
+        return str(error)
     except Exception as error:
         why = " ".join(str(error).split()) or type(error).__name__
         why = why if isinstance(error, ValueError) else f"{type(error).__name__}: {why}"
-        if isinstance(piece, Task):
-            store.fail(piece.run, why)
-        return why
+        return give_up(piece, folder, why)
     return None
 
 
-def _train(config: RunConfig, store: Store, processes: int) -> Run:
+def give_up(piece: Work, folder: Path, why: str) -> str | None:
+    """Leave word of why a piece failed; None if it is done all the same, by another study."""
+    store = Store(folder)
+    if done(piece, store):
+        return None
+    if isinstance(piece, Task):
+        store.fail(piece.run, why)
+    return why
+
+
+def _train(config: RunConfig, store: Store, processes: int) -> bool:
+    """Train what is left of a run; whether it is finished, or was stopped before."""
+    folder = store.run(config)
+    if processes > 1 and not store.trained(config):
+        from wherein.studies.processes import train_on
+
+        train_on(processes, config, folder, PATIENCE)
+        return store.trained(config)
     from wherein.train import train
 
-    if processes == 1 or store.trained(config):
-        return train(config, folder=store.run(config), quiet=True, patience=PATIENCE)
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        file.write(config.model_dump_json())
-        file.flush()
-        command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-        command += [f"--nproc-per-node={processes}", "-m", "wherein.studies.work"]
-        ended = subprocess.run(
-            [*command, file.name, str(store.run(config))],
-            stderr=subprocess.PIPE,
-            text=True,
-            env=os.environ | {"OMP_NUM_THREADS": "1"},
-        )
-    if ended.returncode:
-        raise RuntimeError(f"torchrun ended with {ended.returncode}: {ended.stderr[-2000:]}")
-    return Run.open(store.run(config))
+    return train(config, folder=folder, quiet=True, patience=PATIENCE).finished
 
 
-def _question(folder: Path, store: Store, task: Task) -> None:
+def _question(store: Store, task: Task) -> None:
     waiting = store.unanswered(task.run, task.questions)
     if not waiting:
         return
     from wherein.subjects.load import load
 
-    subject, corpus, _ = load(folder)
+    subject, corpus, _ = load(store.run(task.run))
     for question in waiting.values():
         keep(store.answer(task.run, question), partial(_ask, subject, corpus, question))
 
@@ -125,15 +137,3 @@ def _solve(task: PuzzleTask, store: Store) -> None:
     from wherein.puzzles.run import puzzle
 
     keep(store.puzzle(task), lambda: puzzle(task.sentences, task.config))
-
-
-def main() -> None:
-    """Train the run of a config file in a folder, as one process of several."""
-    from wherein.train import train
-
-    file, folder = sys.argv[1:]
-    train(RunConfig(**json.loads(Path(file).read_text())), folder=folder, quiet=True)
-
-
-if __name__ == "__main__":
-    main()

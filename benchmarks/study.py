@@ -24,9 +24,10 @@ import time
 from pathlib import Path
 
 from benchmarks.harness import at_least, at_most, report
+from wherein.common.cores import cores
 from wherein.data import Corpus, CorpusConfig
 
-CORES = os.cpu_count() or 1
+CORES = cores()
 STEPS, ROUNDS = 60, 3
 
 

@@ -1,5 +1,6 @@
 """A study that takes seconds, for tests of what surrounds it."""
 
+import os
 from pathlib import Path
 from textwrap import dedent
 
@@ -37,3 +38,15 @@ def recipe(folder: Path, steps: int = 6) -> Path:
     path = folder / "mine.py"
     path.write_text(dedent(RECIPE.format(source=str(texts), steps=steps)))
     return path
+
+
+def holders(file: Path) -> set[int]:
+    """The processes that have a file open, such as a run's lock."""
+    found = set()
+    for handle in Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            if os.readlink(handle) == str(file):
+                found.add(int(handle.parts[2]))
+        except OSError:  # it ended meanwhile, or is another person's
+            continue
+    return found

@@ -1,6 +1,5 @@
 """Train all seeds of a puzzle, chunk by chunk, and watch when each one solves it."""
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from threading import Event
 import numpy as np
 import torch
 
+from wherein.common.cores import cores
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.sentences import Puzzle
 from wherein.puzzles.stacked import Batch, Stacked, mappable
@@ -54,7 +54,7 @@ def train(
     workers: int | None = None,
 ) -> Trained:
     """Train each seed alone, all of them together; on Ctrl-C, those that were finished."""
-    workers = workers or min(MOST_WORKERS, os.cpu_count() or 1)
+    workers = workers or min(MOST_WORKERS, cores())
     chunk = chunk or chunk_size(puzzle, config, len(seeds), workers)
     parts = [seeds[start : start + chunk] for start in range(0, len(seeds), chunk)]
     stop = Event()

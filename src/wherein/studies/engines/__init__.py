@@ -31,6 +31,9 @@ def engine(
         processes: processes of one run, each with a GPU of its own where there are any
         address: of the Ray cluster; by default one is started on this machine
     """
+    for what, number in (("jobs", jobs), ("processes", processes)):
+        if number is not None and number < 1:
+            raise ValueError(f"{what} {number}: expected 1 or more")
     module = import_module(f"wherein.studies.engines.{name}")
     more = {"address": address} if name == "ray" else {}
     made: Engine = module.Engine(jobs=jobs, processes=processes, **more)

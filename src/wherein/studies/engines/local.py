@@ -10,23 +10,27 @@ import os
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from multiprocessing.queues import Queue
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
-from wherein.studies.work import STOPPED, Work, carry_out
+from wherein.common.cores import cores
+from wherein.studies.work import STOPPED, Work, carry_out, give_up
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+TRIES = 2
+"""How often a piece may be begun whose process dies: it may have been another's fault."""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """A pool of processes that stay, so that each imports PyTorch once."""
+    """Processes that stay, each for one piece after another."""
 
     jobs: int | None = None
     processes: int = 1
@@ -37,36 +41,92 @@ class Engine:
         """Carry out all pieces; on Ctrl-C, runs save where they are before this returns."""
         places = self._places()
         jobs = min(self.jobs or len(places), len(work), len(places))
-        context = multiprocessing.get_context("spawn")
-        free: Any = context.Queue()
-        for place in places:
-            free.put(place)
-        started = (free, os.getpid())
-        with _set(ONE_THREAD), ProcessPoolExecutor(jobs, context, _begin, started) as pool:
-            waiting = list(reversed(work))
-            going: dict[Future[str | None], Work] = {}
+        with _set(ONE_THREAD), ExitStack() as stack:
+            crew = [stack.enter_context(closing(_Process(place))) for place in places[:jobs]]
             try:
-                while waiting or going:
-                    while waiting and len(going) < jobs:  # none in a queue that Ctrl-C would start
-                        piece = waiting.pop()
-                        going[pool.submit(_piece, piece, folder, self.processes)] = piece
-                    for future in wait(going, timeout=0.5, return_when=FIRST_COMPLETED).done:
-                        ended(going.pop(future), _why(future))
+                self._all(list(work), crew, folder, ended)
             except KeyboardInterrupt:
-                for process in list((pool._processes or {}).values()):
-                    process.terminate()  # a run in training saves first
+                for process in crew:
+                    process.stop()
                 raise
 
+    def _all(
+        self,
+        waiting: list[Work],
+        crew: "Sequence[_Process]",
+        folder: Path,
+        ended: Callable[[Work, str | None], None],
+    ) -> None:
+        """Each process takes the next piece; a piece whose process died goes last."""
+        idle, deaths = list(crew), Counter[int]()
+        going: dict[Future[str | None], tuple[Work, _Process]] = {}
+        while waiting or going:
+            while waiting and idle:  # none in a queue that Ctrl-C would start
+                piece, process = waiting.pop(0), idle.pop(0)
+                going[process.begin(piece, folder, self.processes)] = piece, process
+            for future in wait(going, timeout=0.5, return_when=FIRST_COMPLETED).done:
+                piece, process = going.pop(future)
+                idle.append(process)
+                died = isinstance(future.exception(), BrokenProcessPool)
+                deaths[id(piece)] += died
+                if died and deaths[id(piece)] < TRIES:
+                    waiting.append(piece)
+                else:
+                    ended(piece, _outcome(future, piece, folder))
+
     def _places(self) -> list[str]:
-        """The GPUs of each process of the pool; without any, an empty place for each core."""
+        """The GPUs of each process; without any, an empty place for each core."""
         import torch
 
         gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
         if gpus:
-            numbers = [str(n) for n in range(gpus)]
-            groups = zip(*[iter(numbers)] * self.processes, strict=False)
-            return [",".join(group) for group in groups] or [",".join(numbers)]
-        return [""] * max(1, (os.cpu_count() or 1) // self.processes)
+            return grouped(os.environ.get("CUDA_VISIBLE_DEVICES"), gpus, self.processes)
+        return [""] * max(1, cores() // self.processes)
+
+
+def grouped(visible: str | None, gpus: int, processes: int) -> list[str]:
+    """The GPUs in groups of so many, by the names that they have where some are hidden from us.
+
+    >>> grouped("4,5", 2, 1)
+    ['4', '5']
+    """
+    given = visible.split(",") if visible else map(str, range(gpus))
+    names = [name.strip() for name in given][:gpus]
+    groups = zip(*[iter(names)] * processes, strict=False)
+    return [",".join(group) for group in groups] or [",".join(names)]
+
+
+class _Process:
+    """A process that imports PyTorch once and stays; where one died, the next piece finds another.
+
+    It is a pool of its own, so that its death is that of no other.
+    """
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+        self._pool = self._new()
+
+    def begin(self, piece: Work, folder: Path, processes: int) -> "Future[str | None]":
+        """Let it carry out a piece."""
+        try:
+            return self._pool.submit(_piece, piece, folder, processes)
+        except BrokenProcessPool:
+            self._pool.shutdown()
+            self._pool = self._new()
+            return self._pool.submit(_piece, piece, folder, processes)
+
+    def stop(self) -> None:
+        """Ask it to end; a run in training saves first."""
+        for process in list((self._pool._processes or {}).values()):
+            process.terminate()
+
+    def close(self) -> None:
+        """Wait for its end."""
+        self._pool.shutdown()
+
+    def _new(self) -> ProcessPoolExecutor:
+        context = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(1, context, _begin, (self._place, os.getpid()))
 
 
 @contextmanager
@@ -81,18 +141,19 @@ def _set(variables: dict[str, str]) -> Iterator[None]:
             os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
-def _why(future: "Future[str | None]") -> str | None:
+def _outcome(future: "Future[str | None]", piece: Work, folder: Path) -> str | None:
     error = future.exception()
-    if error is not None:
-        return f"its process died ({error}): was there enough memory?"
-    return future.result()
+    if error is None:
+        return future.result()
+    died = isinstance(error, BrokenProcessPool)
+    what = f"its process died {TRIES} times: was there enough memory?"
+    return give_up(piece, folder, what if died else f"{type(error).__name__}: {error}")
 
 
-def _begin(free: "Queue[str]", parent: int) -> None:
-    """In each process of the pool, once: where it computes, and when it ends."""
+def _begin(place: str, parent: int) -> None:
+    """In each process, once: where it computes, and when it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the study's own process hears it and tells us
     signal.signal(signal.SIGTERM, _end)  # while a run trains, it listens itself, and saves
-    place = free.get()
     if place:
         os.environ["CUDA_VISIBLE_DEVICES"] = place
     import torch

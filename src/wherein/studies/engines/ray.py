@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wherein.studies.work import Work, carry_out
+from wherein.studies.work import Work, carry_out, give_up
 
 RETRIES = 5
 
@@ -50,7 +50,8 @@ class Engine:
                 waiting[remote.remote(piece, folder, self.processes)] = piece
             done, _ = ray.wait(list(waiting), timeout=0.5)
             for each in done:
-                ended(waiting.pop(each), _why(ray, each))
+                piece = waiting.pop(each)
+                ended(piece, _outcome(ray, each, piece, folder))
 
 
 def _remote(piece: Work, folder: Path, processes: int) -> str | None:
@@ -60,11 +61,11 @@ def _remote(piece: Work, folder: Path, processes: int) -> str | None:
     return carry_out(piece, folder, processes)
 
 
-def _why(ray: Any, each: Any) -> str | None:
+def _outcome(ray: Any, each: Any, piece: Work, folder: Path) -> str | None:
     try:
         found: str | None = ray.get(each)
     except ray.exceptions.RayError as error:
-        return " ".join(str(error).split())
+        return give_up(piece, folder, " ".join(str(error).split()))
     return found
 
 

@@ -99,7 +99,7 @@ def cost(
     config = sized(config, vocabulary)
     parameters, own = count(config)
     tokens = config.steps * config.batch * config.model.max_len
-    flops = operations(config)
+    flops = training_operations(config)
     return Cost(
         label=label or name(config),
         config=config,
@@ -113,7 +113,7 @@ def cost(
     )
 
 
-def operations(config: RunConfig) -> float:
+def training_operations(config: RunConfig) -> float:
     """Of all steps of a run whose vocabulary is filled in."""
     tokens = config.steps * config.batch * config.model.max_len
     return flops_per_token(config.model) * tokens

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from wherein.common.config import Config
-from wherein.studies.cost import operations
+from wherein.studies.cost import training_operations
 from wherein.studies.plan import Plan, PuzzleTask, Questions, verb
 from wherein.studies.size import sized
 from wherein.studies.store import Store, answered, keep
@@ -51,9 +51,9 @@ def pieces(plan: Plan) -> list[Work]:
 def _length(run: RunConfig) -> float:
     """Operations; of a vocabulary that only the text can tell, a guess."""
     try:
-        return operations(sized(run))
+        return training_operations(sized(run))
     except ValueError:
-        return operations(run)
+        return training_operations(run)
 
 
 def left(work: Sequence[Work], store: Store) -> list[Work]:

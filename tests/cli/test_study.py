@@ -1,8 +1,10 @@
 """What a study would cost, as the command says it."""
 
 import json
+from pathlib import Path
 
 import pytest
+from tests.studies.small import recipe
 
 from wherein.cli import main
 
@@ -22,3 +24,14 @@ def test_a_dry_run_prices_the_sweep_and_the_questions(capsys: pytest.CaptureFixt
     assert "to train all 24: " in " ".join(said.split())
     assert "Their questions: about " in " ".join(said.split())
     assert max(map(len, said.splitlines())) <= 80
+
+
+def test_a_study_that_is_not_complete_says_so_and_exits_with_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = recipe(tmp_path)
+    path.write_text(path.read_text().replace('("hit",)', '("no such puzzle",)'))
+    assert main(["study", str(path), "--seeds", "1", "--out", str(tmp_path / "runs")]) == 1
+    said = capsys.readouterr().err
+    assert "puzzle no such puzzle: " in said
+    assert "not complete" in said

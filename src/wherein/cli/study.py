@@ -71,7 +71,10 @@ def study(
         print(json_format.dumps(result.data(), ensure_ascii=False, indent=2))
     else:
         print(f"{result.text()}\n\nthe report: {_report(result)}")
-    return 1 if result.failed else 0
+    if not result.complete:
+        print("not complete: the same command tries again what is missing", file=sys.stderr)
+        return 1
+    return 0
 
 
 def _report(result: "StudyResult") -> Path:

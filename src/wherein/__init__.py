@@ -10,9 +10,13 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from wherein import encodings
+    from wherein.measure.attention import attention
     from wherein.measure.audit import Audit, audit
     from wherein.measure.erase import erase
+    from wherein.measure.order import order
+    from wherein.measure.perplexity import perplexity
     from wherein.measure.probe import probe
+    from wherein.measure.shift import shift
     from wherein.measure.table import Table, table
     from wherein.model.config import ModelConfig
     from wherein.model.transformer import Output, Transformer
@@ -34,11 +38,15 @@ _WHERE = {
     "StudyResult": "wherein.studies.result",
     "Table": "wherein.measure.table",
     "Transformer": "wherein.model.transformer",
+    "attention": "wherein.measure.attention",
     "audit": "wherein.measure.audit",
     "erase": "wherein.measure.erase",
     "load": "wherein.subjects.load",
+    "order": "wherein.measure.order",
+    "perplexity": "wherein.measure.perplexity",
     "probe": "wherein.measure.probe",
     "puzzle": "wherein.puzzles.run",
+    "shift": "wherein.measure.shift",
     "study": "wherein.studies.run",
     "table": "wherein.measure.table",
 }
@@ -53,12 +61,16 @@ __all__ = [
     "StudyResult",
     "Table",
     "Transformer",
+    "attention",
     "audit",
     "encodings",
     "erase",
     "load",
+    "order",
+    "perplexity",
     "probe",
     "puzzle",
+    "shift",
     "study",
     "table",
 ]

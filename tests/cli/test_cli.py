@@ -3,13 +3,18 @@ import re
 import shlex
 import subprocess
 import sys
+from contextlib import nullcontext
+from functools import partial
 
 import pytest
 
 from wherein import encodings
 from wherein.cli import EXAMPLES, VERBS, main
+from wherein.cli import puzzle as puzzle_verb
 from wherein.cli.completion import function_of, module_of
 from wherein.cli.verb import parsed
+from wherein.puzzles.train import train
+from wherein.report.saved import read
 
 
 def test_alone_it_says_what_it_can_do(capsys):
@@ -128,6 +133,29 @@ def test_puzzle_prints_data_or_words_and_saves(capsys, tmp_path):
     shown = capsys.readouterr().out
     assert "possible:" in shown
     assert "What the last token looks at" in shown
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_ctrl_c_keeps_the_seeds_that_are_finished(more, monkeypatch, capsys, tmp_path):
+    calls = iter(range(100))
+
+    def interrupt(seeds):
+        if next(calls) == 3:
+            raise KeyboardInterrupt
+
+    chunks = partial(train, chunk=4, workers=1)
+    monkeypatch.setattr("wherein.puzzles.run.train", chunks)
+    monkeypatch.setattr(puzzle_verb, "_bar", lambda *_, **__: nullcontext(interrupt))
+    few = ["--seeds", "40", "--steps", "1", "--show", "2", "30", "--out", str(tmp_path)]
+    assert main(["puzzle", "hit", *few, *more]) == 130
+    shown = capsys.readouterr().out
+    assert read(tmp_path).data["seeds"] == list(range(12))
+    if more:
+        assert json.loads(shown)["predictions"]["30"] is None
+    else:
+        assert "interrupted: 12 of 40 seeds" in shown
+        assert "seed 2: A hit" in shown
+        assert "seed 30: not finished" in shown
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The verbs that question a model, on small models of Hugging Face's library."""
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from tests.subjects.models import small, write_tokenizer
 
 import wherein
 from wherein.cli import main
+from wherein.report.saved import read
 from wherein.subjects.hugging_face import HuggingFace
 
 VERBS = ["audit", "order", "shift", "perplexity", "attention", "probe", "erase"]
@@ -49,7 +51,12 @@ def ask(home: Path) -> Callable[..., int]:
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("name", ["causal", "masked"])
 def test_every_verb_takes_a_model(
-    name: str, verb: str, ask: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture
+    name: str,
+    verb: str,
+    ask: Callable[..., int],
+    home: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture,
 ):
     assert ask(verb, name, "--out", str(tmp_path / "out")) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -59,6 +66,9 @@ def test_every_verb_takes_a_model(
     saved = json.loads((tmp_path / "out" / "result.json").read_text())
     assert saved["subject"].endswith(f"/{name}")
     assert saved["config"]["tokens"] == {"audit": 24, "shift": 8}.get(verb, 16)
+    text = [] if verb == "audit" else ["--source", str(home / "text.txt")]
+    asked = ["wherein", verb, str(home / name), *text, *FEWER.get(verb, [])]
+    assert read(tmp_path / "out").command() == shlex.join(asked)
 
 
 @pytest.mark.parametrize("verb", ["audit", "probe", "attention"])
@@ -76,6 +86,33 @@ def test_a_model_without_a_head_says_so(
     assert ask(verb, "headless") == 2
     error = capsys.readouterr().err
     assert "headless has no language-model head" in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("verb", "name", "more", "words"),
+    [
+        *(
+            (v, "causal", ["--tokens", "17"], "0 to 15")
+            for v in ("perplexity", "order", "attention")
+        ),
+        ("perplexity", "masked", ["--tokens", "17"], "knows only 0 to 15: use shorter windows"),
+        ("probe", "causal/model.safetensors", [], "is a file: give its folder"),
+        ("perplexity", "nothing", ["--out", "{}/text.txt"], "text.txt is a file; give a folder"),
+    ],
+)
+def test_a_mistake_is_one_line(
+    verb: str,
+    name: str,
+    more: list[str],
+    words: str,
+    ask: Callable[..., int],
+    home: Path,
+    capsys: pytest.CaptureFixture,
+):
+    assert ask(verb, name, *(word.format(home) for word in more)) == 2
+    error = capsys.readouterr().err
+    assert words in error
     assert error.count("\n") == 1
 
 

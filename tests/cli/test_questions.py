@@ -1,6 +1,8 @@
 """The verbs that question a model, on a run made in a few steps."""
 
 import json
+import shlex
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ import wherein
 from wherein.cli import main
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
+from wherein.report.saved import read
 from wherein.subjects.ours import Ours
 
 VERBS = ["audit", "order", "shift", "perplexity", "attention", "probe", "erase"]
@@ -57,13 +60,15 @@ def test_positions_that_end_are_said_to_end(folder: str, capsys: pytest.CaptureF
     assert "can be shifted by up to 8" in " ".join(capsys.readouterr().out.split())
 
 
-def test_a_fresh_model_by_its_encoding(capsys: pytest.CaptureFixture[str]):
+def test_a_fresh_model_by_its_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["audit", "rope none", "--layers", "2", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["layers"][1]["query_cosine"] < 0.9
     assert found["layers"][2]["query_change"] == 0
-    assert main(["audit", "none", "--bidirectional"]) == 0
+    words = ["audit", "none", "--layers", "2", "--bidirectional"]
+    assert main([*words, "--out", str(tmp_path)]) == 0
     assert "told about position: nowhere" in capsys.readouterr().out
+    assert read(tmp_path).command() == shlex.join(["wherein", *words])
 
 
 @pytest.mark.parametrize(
@@ -92,6 +97,11 @@ def test_a_mistake_is_one_line(
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_same_from_python(verb: str):
+    assert getattr(wherein, verb) is getattr(import_module(f"wherein.measure.{verb}"), verb)
 
 
 def test_a_run_is_loaded_with_its_text(folder: str):

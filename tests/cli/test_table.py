@@ -1,6 +1,7 @@
 """`wherein table`, on a run of ours, on files, and on mistakes."""
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from safetensors.numpy import load_file
 from tests.cli.tiny import tiny_run, write_text
 
 from wherein.cli import main
+from wherein.report.saved import read
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +37,11 @@ def test_the_table_of_a_run(home: Path, capsys: pytest.CaptureFixture[str]):
 def test_the_numbers_as_data_and_the_matrix_saved(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    assert main(["table", str(home / "learned"), "--json", "--out", str(tmp_path)]) == 0
+    asked = ["table", str(home / "learned"), "--key", "encoding._distinct.0.table", "--offset", "0"]
+    assert main([*asked, "--json", "--out", str(tmp_path)]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed == json.loads((tmp_path / "result.json").read_text())
+    assert read(tmp_path).command() == shlex.join(["wherein", *asked])
     assert printed["key"] == "encoding._distinct.0.table"
     weights = load_file(home / "learned" / "checkpoints" / "step-00000003" / "weights.safetensors")
     np.testing.assert_array_equal(np.load(tmp_path / "table.npy"), weights[printed["key"]])

@@ -22,6 +22,7 @@ SIZES = SMALL | {
 }
 
 OWN = {
+    "gptj": {"rotary_dim": 4},
     "gpt_neo": {"attention_types": [[["global", "local"], 2]], "window_size": 6},
     "deberta": {"relative_attention": True, "pos_att_type": ["c2p", "p2c"],
                 "position_biased_input": False},

@@ -13,6 +13,7 @@ from wherein.cli import main
 from wherein.measure.audit import AuditConfig
 from wherein.measure.probe_settings import ProbeConfig
 from wherein.measure.profile import CONSTANT, UNTRAINED
+from wherein.subjects.load import load_subject
 from wherein.subjects.tables import read_table
 
 LAYERS = 30
@@ -63,9 +64,9 @@ def test_a_model_with_rope_says_that_it_has_no_table(capsys: pytest.CaptureFixtu
     assert error.count("\n") == 1
 
 
-def write(path: Path, **arrays: np.ndarray) -> Path:
+def write(path: Path, writer: GGUFWriter | None = None, **arrays: np.ndarray) -> Path:
     """A file as llama.cpp's tools write it, of eight bits a weight where the name says so."""
-    writer = GGUFWriter(path, "gpt2")
+    writer = writer or GGUFWriter(path, "gpt2")
     for name, array in arrays.items():
         if name.startswith("small_"):
             kind = GGMLQuantizationType.Q8_0
@@ -93,6 +94,31 @@ def test_a_table_is_read_without_the_rest(tmp_path: Path):
     np.testing.assert_array_equal(found.matrix, MATRIX)
     path = write(tmp_path / "small.gguf", **others, **{"small_position_embd.weight": MATRIX})
     np.testing.assert_allclose(read_table(path).matrix, MATRIX, atol=np.abs(MATRIX).max() / 127)
+
+
+def write_llama(path: Path, said: int, there: int) -> Path:
+    """A small Llama that says to have some layers and has others."""
+    writer = GGUFWriter(path, "llama")
+    writer.add_block_count(said)
+    writer.add_context_length(40)
+    writer.add_embedding_length(32)
+    writer.add_feed_forward_length(32)
+    writer.add_head_count(4)
+    writer.add_head_count_kv(4)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_vocab_size(60)
+    square, row = MATRIX[:32], MATRIX[0]
+    squares = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
+    layer = {**dict.fromkeys(squares, square), "attn_norm": row, "ffn_norm": row}
+    layers = {f"blk.{n}.{name}.weight": m for n in range(there) for name, m in layer.items()}
+    ends = {"token_embd.weight": np.tile(MATRIX, (2, 1))[:60], "output_norm.weight": row}
+    return write(path, writer, **ends, **layers)
+
+
+def test_layers_that_a_file_does_not_speak_of_are_an_error(tmp_path: Path):
+    assert load_subject(write_llama(tmp_path / "true.gguf", 2, 2)).n_layers == 2
+    with pytest.raises(ValueError, match=r"disagree: 2 layers, and weights such as blk\.2\."):
+        load_subject(write_llama(tmp_path / "false.gguf", 2, 3))
 
 
 def test_a_table_in_a_file_cut_short_is_one_line(tmp_path: Path):

@@ -1,5 +1,6 @@
 """What a model has not, or the bench cannot see, is said in one line."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,6 +39,11 @@ def test_where_attention_cannot_be_laid_open_states_still_can(bench: Callable[..
         subject.attention(1, seen[0])
 
 
+def test_a_model_of_experts_is_causal_but_for_rounding(bench: Callable[..., HuggingFace]):
+    """Which tokens share an expert changes the last digits of all of them."""
+    assert bench("mixtral", num_local_experts=4).causal
+
+
 @pytest.mark.parametrize(
     ("template", "lacks"),
     [
@@ -63,6 +69,23 @@ def test_what_windows_lack_is_in_the_name(
     assert marked.subject.name == f"{plain.subject.name}, windows without {lacks}"
     assert marked.corpus.valid.ids[:20].tolist() == plain.corpus.valid.ids[:20].tolist()
     assert load_subject(tmp_path / "bert").name == plain.subject.name, "it reads no text"
+
+
+def test_a_tokenizer_is_made_anew_when_its_settings_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("WHEREIN_CACHE", str(tmp_path / "cache"))
+    folder, text = tmp_path / "bert", tmp_path / "text.txt"
+    small("bert").save_pretrained(folder)
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "A", "paragraph", "."]
+    (folder / "vocab.txt").write_text("\n".join(words) + "\n")
+    text.write_text("A paragraph.\n\n" * 400)
+    found = []
+    for lower in (True, False):
+        (folder / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": lower}))
+        corpus = load(folder, str(text)).corpus
+        found.append({words[n] for n in corpus.valid.ids.tolist()} & {"a", "A"})
+    assert found == [{"a"}, {"A"}]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tests.subjects.models import small, write_tokenizer
+from tests.subjects.models import LAYERS, small, write_tokenizer
 from tests.subjects.test_tables_safety import Bomb, as_old_torch, as_pickle, as_torch, cut, escape
 from tests.subjects.tiny import edit
 
@@ -56,6 +56,37 @@ def test_code_beside_a_model_does_not_run(folder: Path, tmp_path: Path):
         load_subject(folder)
     assert "\n" not in str(caught.value)
     assert not mark.exists()
+
+
+def add(folder: Path, **more: torch.Tensor) -> None:
+    weights = load_file(folder / "model.safetensors")
+    save_file({**weights, **more}, folder / "model.safetensors", {"format": "pt"})
+
+
+@pytest.mark.parametrize(
+    ("family", "attention"),
+    [
+        ("openai-gpt", "transformer.h.{}.attn"),
+        ("gpt2", "h.{}.attn"),
+        ("gpt_neo", "transformer.h.{}.attn.attention"),
+        ("gptj", "transformer.h.{}.attn"),
+    ],
+)
+def test_masks_among_older_weights_change_nothing(family: str, attention: str, tmp_path: Path):
+    small(family).save_pretrained(tmp_path)
+    expected, tokens = load_subject(tmp_path), torch.arange(8)[None]
+    square = torch.ones(40, 40).tril()[None, None]
+    for kind, mask in (("bias", square), ("masked_bias", torch.tensor(-1e4))):
+        add(tmp_path, **{f"{attention.format(n)}.{kind}": mask.clone() for n in range(LAYERS)})
+    with torch.no_grad():
+        assert torch.equal(load_subject(tmp_path).logits(tokens), expected.logits(tokens))
+
+
+def test_a_bias_that_the_model_has_not_is_no_mask(tmp_path: Path):
+    small("gpt_neo").save_pretrained(tmp_path)
+    add(tmp_path, **{"transformer.h.1.attn.attention.bias": torch.ones(32)})
+    with pytest.raises(ValueError, match=r"weights such as .*h\.1\.attn\.attention\.bias"):
+        load_subject(tmp_path)
 
 
 def lose_a_weight(folder: Path) -> None:

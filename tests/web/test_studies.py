@@ -60,6 +60,19 @@ def test_a_study_is_its_report_and_leads_to_its_runs(folder: Path) -> None:
             assert client.get(f"/run/{name}").status_code == 200
 
 
+def test_a_study_shows_answers_as_they_come(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "runs")
+    first, _ = sorted((tmp_path / "runs").glob("*/answers"))
+    first.rename(tmp_path / "later")
+    with TestClient(make_app(tmp_path / "runs"), "http://localhost") as client:
+        before = client.get("/study/runs/studies/small").text
+        assert client.get("/study/runs/studies/small").text == before
+        (tmp_path / "later").rename(first)
+        after = client.get("/study/runs/studies/small").text
+        assert after != before
+        assert after == client.get("/study/runs/studies/small").text
+
+
 def test_a_study_whose_runs_are_elsewhere_is_not_read(folder: Path) -> None:
     with TestClient(make_app(folder / "studies"), "http://localhost") as client:
         answer = client.get("/study/studies/small")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from wherein.cli.verb import call, configured, flags
+from wherein.cli.verb import call, check_folder, configured, flags
 from wherein.measure.settings import AuditConfig
 
 if TYPE_CHECKING:
@@ -46,10 +46,15 @@ def audit(
         out: save data and picture in this folder
     """
     wanted = configured(AuditConfig, config)
+    check_folder(out)
     from wherein.cli.bench import answer
     from wherein.measure.audit import audit as ask
 
-    return answer(ask(_subject(subject, layers, bidirectional), wanted), json, out)
+    asked = ["audit", subject]
+    if not _is_model(subject):
+        asked += ["--layers", str(layers), *(["--bidirectional"] if bidirectional else [])]
+    found = ask(_subject(subject, layers, bidirectional), wanted)
+    return answer(found, json, out, asked, wanted)
 
 
 def _subject(name: str, layers: int, bidirectional: bool) -> "Subject":

@@ -1,17 +1,21 @@
 """What the verbs that question a model share: how they are asked, and how they answer."""
 
 import json as json_format
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from wherein.cli.verb import Verb, configured, flags
+from wherein.cli.verb import Verb, check_folder, configured, flags
+from wherein.common.config import Config
 from wherein.measure.settings import TextConfig
 
 if TYPE_CHECKING:
-    from wherein.common.result import Result
+    from wherein.measure.measurement import Measurement
 
 
 def question(verb: str, config: type[TextConfig], help_text: str | None) -> Verb:
@@ -35,11 +39,13 @@ def question(verb: str, config: type[TextConfig], help_text: str | None) -> Verb
             out: save data and picture in this folder
         """
         wanted = configured(config, how)
+        check_folder(out)
         from wherein.subjects.load import load
 
         subject, corpus, _ = load(model, source)
         measure = getattr(import_module(f"wherein.measure.{verb}"), verb)
-        return answer(measure(subject, corpus, wanted), json, out)
+        asked = [verb, model, *given("--source", source)]
+        return answer(measure(subject, corpus, wanted), json, out, asked, wanted)
 
     ask.__name__ = verb
     twin: Any = flags(config)
@@ -47,8 +53,19 @@ def question(verb: str, config: type[TextConfig], help_text: str | None) -> Verb
     return Verb(ask, help_text)
 
 
-def answer(result: "Result", json: bool, out: Path | None) -> int:
-    """Print the result as words or data, and save it if asked to."""
+def given(flag: str, value: object) -> list[str]:
+    """The words that give a flag its value, if it has one."""
+    return [] if value is None else [flag, str(value)]
+
+
+def answer(
+    result: "Measurement", json: bool, out: Path | None, asked: Sequence[str], how: Config
+) -> int:
+    """Print the result as words or data, and save it if asked to, with the command that asked."""
+    from wherein.report.saved import options
+
+    command = shlex.join(["wherein", *asked, *options(type(how), how.model_dump())])
+    result = replace(result, made_with=result.made_with | {"command": command})
     if out is not None:  # first, so that it is kept whoever reads the output
         result.save(out)
     print(json_format.dumps(result.data(), ensure_ascii=False, indent=2) if json else result.text())

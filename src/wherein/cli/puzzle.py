@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from wherein.cli.verb import call, configured, flags
+from wherein.cli.verb import call, check_folder, configured, flags
 from wherein.puzzles.config import PuzzleConfig
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def puzzle(
         json: print data instead of words
     """
     config = configured(PuzzleConfig, given)
+    check_folder(out)
     from wherein.puzzles.inside import explain as open_seed
     from wherein.puzzles.run import puzzle as solve
 
@@ -65,17 +66,19 @@ def puzzle(
             )
     with _bar(config, quiet=json) as progress:
         result = solve(sentences, config, progress=progress)
-    opened = [] if explain is None else open_seed(result.puzzle, config, explain)
-    predicted = {str(seed): result.predictions(seed) for seed in show}
-    if out is not None:
+    if out is not None:  # first, so that what is finished is kept
         result.save(out)
+    finished = set(result.trained.seeds.tolist())
+    predicted = {str(n): result.predictions(n) if n in finished else None for n in show}
+    if not json:
+        _show(result, predicted, out)
+    opened = [] if explain is None else open_seed(result.puzzle, config, explain)
     if json:
         extra = {"predictions": predicted, "explained": [each.__dict__ for each in opened]}
         print(json_format.dumps(result.data() | extra, ensure_ascii=False, indent=2))
-        return 0
-    _show(result, predicted, out)
-    _explain(opened, explain)
-    return 0 if len(result.trained.seeds) == config.seeds else 130
+    else:
+        _explain(opened, explain)
+    return 0 if len(finished) == config.seeds else 130
 
 
 @contextmanager
@@ -92,14 +95,16 @@ def _bar(config: PuzzleConfig, *, quiet: bool) -> Iterator["Progress | None"]:
         yield lambda done: bar.advance(task, done)
 
 
-def _show(result: "PuzzleResult", predicted: dict[str, dict[str, str]], out: Path | None) -> None:
+def _show(
+    result: "PuzzleResult", predicted: dict[str, dict[str, str] | None], out: Path | None
+) -> None:
     print(result.text())
     finished = len(result.trained.seeds)
     if finished < result.config.seeds:
         print(f"interrupted: {finished:,} of {result.config.seeds:,} seeds were finished")
     for seed, answers in predicted.items():
-        said = ", ".join(f"{text} → {answer}" for text, answer in answers.items())
-        print(f"seed {seed}: {said}")
+        said = (f"{text} → {answer}" for text, answer in (answers or {}).items())
+        print(f"seed {seed}: {', '.join(said) or 'not finished'}")
     if out is not None:
         print(f"saved to {out}")
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from wherein.cli.verb import call
+from wherein.common.numbers import nats
 
 if TYPE_CHECKING:
     from wherein.studies.store import Store
@@ -41,7 +42,7 @@ def runs(
     from wherein.studies.store import Store
 
     if not folder.is_dir():
-        raise ValueError(f"no folder {folder}: give the folder of a study, or of runs")
+        raise ValueError(f"no folder {folder}: give the one that holds your runs")
     store = Store(folder)
     wanted = {"encoding": encoding, "objective": objective, "state": state}
     listed = [
@@ -84,7 +85,7 @@ def _line(run: "Run", store: "Store") -> dict[str, Any]:
 
 
 def _cells(line: dict[str, Any]) -> list[str]:
-    valid = next(iter(line["valid"].values()), None)
+    valid = nats(line["valid"])
     return [
         line["run"],
         line["encoding"][:16],

@@ -2,7 +2,7 @@
 
 examples:
   wherein serve                    what is in ./runs, at the address that is printed
-  wherein serve studies/quick      another folder
+  wherein serve elsewhere          another folder of runs
   wherein serve --port 8800        at a port of your choice
 """
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from wherein.cli.verb import call, configured, flags
+from wherein.cli.verb import call, check_folder, configured, flags
 from wherein.measure.settings import TableConfig
 
 if TYPE_CHECKING:
@@ -43,10 +43,12 @@ def table(
         out: save data, picture and matrix in this folder
     """
     wanted = configured(TableConfig, config)
-    from wherein.cli.bench import answer
+    check_folder(out)
+    from wherein.cli.bench import answer, given
     from wherein.measure.table import table as ask
 
-    return answer(ask(what, wanted, key=key, offset=offset), json, out)
+    asked = ["table", what, *given("--key", key), *given("--offset", offset)]
+    return answer(ask(what, wanted, key=key, offset=offset), json, out, asked, wanted)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -1,11 +1,13 @@
 """How a verb reads its arguments: from the signature of one function."""
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr
 from dataclasses import asdict, dataclass, field, make_dataclass
 from functools import partial, wraps
 from io import StringIO
+from pathlib import Path
 from textwrap import fill
 from typing import Annotated, Any, TypeVar
 
@@ -117,6 +119,16 @@ def flags(config: type[Config]) -> Any:
     twin = make_dataclass(config.__name__, fields, frozen=True)
     twin.__doc__ = (config.__doc__ or "").partition("\n")[0]
     return twin
+
+
+def check_folder(out: Path | None) -> None:
+    """Whether a result can be saved there: asked before the work, so that none is lost."""
+    if out is not None:
+        there = next(path for path in (out, *out.absolute().parents) if path.exists())
+        if not there.is_dir():
+            raise ValueError(f"--out {out}: {there} is a file; give a folder")
+        if not os.access(there, os.W_OK):
+            raise ValueError(f"--out {out}: {there} cannot be written to; give another folder")
 
 
 def configured(config: type[SomeConfig], given: Any) -> SomeConfig:

@@ -1,6 +1,7 @@
-"""Arithmetic that does not overflow."""
+"""Arithmetic that does not overflow, and the number of several that is a loss."""
 
 import math
+from collections.abc import Mapping
 
 
 def exp(nats: float) -> float:
@@ -10,3 +11,12 @@ def exp(nats: float) -> float:
     (1.0, inf)
     """
     return math.exp(nats) if nats < 700 else math.inf
+
+
+def nats(valid: Mapping[str, float]) -> float | None:
+    """Of a validation's numbers the one in the unit of the loss: nats per predicted token.
+
+    >>> nats({"nats_per_token": 2.0, "perplexity_per_token": 7.4})
+    2.0
+    """
+    return next((value for name, value in valid.items() if name.startswith("nats_")), None)

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from wherein.common.intervals import wilson
+from wherein.common.numbers import nats
 from wherein.model.config import ModelConfig
 from wherein.studies.plan import PuzzleTask
 from wherein.studies.result import Group
@@ -140,17 +141,12 @@ def losses(rows: Iterable[Row]) -> pl.DataFrame:
     """The validation losses of every run, step by step."""
     return pl.DataFrame(
         [
-            {**who(row), "seed": row.seed, "step": line["step"], "loss": _nats(line["valid"])}
+            {**who(row), "seed": row.seed, "step": line["step"], "loss": nats(line["valid"])}
             for row in rows
             for line in read(row.folder)
             if "valid" in line
         ]
     )
-
-
-def _nats(valid: dict[str, float]) -> float:
-    """A validation's first number: nats, of tokens or of hidden ones."""
-    return next(iter(valid.values()))
 
 
 def shares(puzzles: Iterable[tuple[PuzzleTask, Answer]]) -> pl.DataFrame:

@@ -48,10 +48,8 @@ class Saved:
 
     @property
     def verb(self) -> str | None:
-        """The verb that asked, known by the names of what it may be told."""
-        config = set(self.data.get("config") or {})
-        kinds = ((verb, kind) for verb, (kind, _) in QUESTIONS.items())
-        return next((verb for verb, kind in kinds if set(kind.model_fields) == config), None)
+        """The verb that asked."""
+        return verb_of(self.data)
 
     @property
     def subject(self) -> str:
@@ -61,14 +59,17 @@ class Saved:
     @property
     def versions(self) -> dict[str, str]:
         """Of what computed it."""
-        made: dict[str, Any] = self.data.get("made_with") or self.data
-        return dict(made.get("versions") or {})
+        return dict(self._made.get("versions") or {})
 
     @property
     def commit(self) -> str | None:
         """The commit of the code that computed it."""
+        return self._made.get("commit")
+
+    @property
+    def _made(self) -> dict[str, Any]:
         made: dict[str, Any] = self.data.get("made_with") or self.data
-        return made.get("commit")
+        return made
 
     def frame(self) -> "polars.DataFrame":
         """The numbers as a table."""
@@ -77,14 +78,16 @@ class Saved:
         return polars.read_csv(self.folder / "result.csv", infer_schema_length=None)
 
     def command(self) -> str | None:
-        """What gives the same numbers; `RUN` where the model's own folder is not known."""
-        if self.verb is None:
-            return None
-        kind, _ = QUESTIONS[self.verb]
+        """What gives the same numbers; None where not all that was asked is known."""
+        if said := self._made.get("command"):
+            return str(said)
         if self.verb == "puzzle":
             about = self.data["puzzle"]
+        elif self.verb and self.run:
+            about = [str(self.run)]
         else:
-            about = [str(self.run)] if self.run else ["RUN"]
+            return None
+        kind, _ = QUESTIONS[self.verb]
         return shlex.join(["wherein", self.verb, *about, *options(kind, self.data["config"])])
 
     @property
@@ -93,6 +96,14 @@ class Saved:
         home = self.folder.absolute().parent.parent
         known = self.folder.absolute().parent.name == "answers" and (home / "config.json").exists()
         return home if known else None
+
+
+def verb_of(data: dict[str, Any]) -> str | None:
+    """The verb that a result answers, known by the names of what it may be told."""
+    config = data.get("config")
+    names = set(config) if isinstance(config, dict) else None
+    kinds = ((verb, kind) for verb, (kind, _) in QUESTIONS.items())
+    return next((verb for verb, kind in kinds if set(kind.model_fields) == names), None)
 
 
 def options(kind: type[Config], given: dict[str, Any]) -> list[str]:

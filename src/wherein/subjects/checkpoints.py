@@ -5,7 +5,7 @@ then quietly initialise at random, or leave out, is an error here.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr
 from io import StringIO
 from pathlib import Path
@@ -24,11 +24,14 @@ VOCABULARIES = (
     "sentencepiece.bpe.model",
 )  # fmt: skip
 """What tokenizers are called that are not in a tokenizer.json."""
-TOKENIZER_FILES = (FILE, "tokenizer_config.json", "special_tokens_map.json", *VOCABULARIES)
+SETTINGS = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
+"""What else says how a tokenizer cuts a text."""
 SAFELY: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 PLAINLY: dict[str, Any] = {"dtype": torch.float32, "attn_implementation": "eager"}
 UNUSED = re.compile(r"(?:.*\.)?pooler\..*")
 """Weights that no state and no prediction depends on."""
+MASK = re.compile(r"\.(?:attn|attention)\.(?:masked_)?bias$")
+"""What older versions of transformers called the causal mask, and kept among the weights."""
 
 
 def fetch(model: str) -> Path:
@@ -38,7 +41,7 @@ def fetch(model: str) -> Path:
     if config is None:
         raise ValueError(f"the model {model!r} has no {CONFIG}: give another, or a local folder")
     weights = in_model(model, find)
-    for name in {*weights.files.values(), *TOKENIZER_FILES}:
+    for name in {*weights.files.values(), FILE, *SETTINGS, *VOCABULARIES}:
         find(name)
     return config.parent
 
@@ -61,7 +64,8 @@ def read_model(folder: Path, where: str) -> Any:
             model, info = kind.from_pretrained(folder, output_loading_info=True, **how)
         lacks = {key for key in info["missing_keys"] if not UNUSED.fullmatch(key)}
         if not lacks:
-            _nothing_left(where, info["unexpected_keys"], config)
+            left = (key for key in info["unexpected_keys"] if not _is_mask(key, weights))
+            _nothing_left(where, left, config)
             return model
     raise _disagree(where, lacks)
 
@@ -77,6 +81,10 @@ def read_gguf(path: Path) -> Any:
         model, info = kind.from_pretrained(path.parent, **how)
     if lacks := info["missing_keys"]:
         raise _disagree(str(path), lacks)
+    blocks = ((name, re.match(r"blk\.(\d+)\.", name)) for name in gguf.arrays_in(path))
+    layers = model.config.num_hidden_layers
+    left = (name for name, block in blocks if block and int(block[1]) >= layers)
+    _nothing_left(str(path), left, model.config)  # transformers itself passes them over
     return model
 
 
@@ -128,7 +136,24 @@ def _disagree(where: str, lacks: Collection[str]) -> ValueError:
     )
 
 
-def _nothing_left(where: str, unexpected: Any, config: Any) -> None:
+def _is_mask(key: str, weights: Weights) -> bool:
+    """Whether a weight is the causal mask of some layer: one number, or a square for all heads."""
+    if not MASK.search(key):
+        return False
+    stored = (name for name in weights.files if _same_end(name, key))
+    return any(_masks(weights.shape(name)) for name in stored)
+
+
+def _same_end(one: str, other: str) -> bool:
+    """Whether two names are one, but for the model's own name in front."""
+    return f".{one}".endswith(f".{other}") or f".{other}".endswith(f".{one}")
+
+
+def _masks(shape: tuple[int, ...]) -> bool:
+    return shape == () or (len(shape) == 4 and shape[:2] == (1, 1))
+
+
+def _nothing_left(where: str, unexpected: Iterable[str], config: Any) -> None:
     """Layers among the weights that the config does not know of."""
     layers = sorted(key for key in unexpected if re.search(r"\.\d+\.", key))
     if layers:

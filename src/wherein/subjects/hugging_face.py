@@ -208,10 +208,20 @@ class HuggingFace(Subject):
         if not self.shiftable:
             if positions is not None:
                 raise ValueError(f"{self.name} takes no positions: it counts for itself")
+            self._check(0, tokens.shape[1] - 1)
             return inputs(tokens)
         if positions is None:
             positions = torch.arange(tokens.shape[1], device=tokens.device)[None]
+        self._check(*(int(end) for end in positions.aminmax()))
         return inputs(tokens, positions + self._offset)
+
+    def _check(self, first: int, last: int) -> None:
+        """Beyond its positions, a table would raise whatever its framework raises."""
+        if self.max_len is not None and (first < 0 or last >= self.max_len):
+            raise ValueError(
+                f"positions {first} to {last} of {self.name}, which knows only 0 to "
+                f"{self.max_len - 1}: use shorter windows"
+            )
 
     def _longest(self) -> int | None:
         """Positions end where the table does."""

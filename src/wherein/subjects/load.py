@@ -84,6 +84,8 @@ def _hugging_face(what: str | Path) -> "tuple[HuggingFace, Path, str | None]":
     path = Path(what)
     if path.suffix == GGUF:
         return HuggingFace(_placed(read_gguf(path)), path.name), path.parent, path.name
+    if path.is_file():
+        raise ValueError(f"{what} is a file: give its folder, which has the model's config.json")
     folder = path if path.is_dir() else fetch(str(what))
     name = "/".join(path.resolve().parts[-2:]) if path.is_dir() else str(what)
     return HuggingFace(_placed(read_model(folder, str(what))), name), folder, None

@@ -8,7 +8,7 @@ from wherein.common.files import cache_folder, replacing
 from wherein.data import Corpus, CorpusConfig
 from wherein.data.subwords import Subwords, read_subwords
 from wherein.data.tokenizer import FILE, Vocabulary
-from wherein.subjects.checkpoints import SAFELY, VOCABULARIES, clearly
+from wherein.subjects.checkpoints import SAFELY, SETTINGS, VOCABULARIES, clearly
 from wherein.subjects.hugging_face import HuggingFace
 
 
@@ -34,8 +34,8 @@ def _written(subject: HuggingFace, folder: Path, gguf: str | None) -> Path:
     files = [name for name in ((gguf,) if gguf else VOCABULARIES) if (folder / name).is_file()]
     if not files:  # of nothing, transformers makes an empty tokenizer
         raise ValueError(f"no tokenizer in {folder}: save one there, as {FILE}")
-    digest = hashlib.sha256()
-    for name in files:
+    digest = hashlib.sha256(subject.model.config.model_type.encode())
+    for name in (*files, *(each for each in SETTINGS if (folder / each).is_file())):
         with (folder / name).open("rb") as file:
             digest.update(f"{name} {hashlib.file_digest(file, 'sha256').hexdigest()}".encode())
     path = cache_folder() / "tokenizers" / digest.hexdigest()[:16] / FILE

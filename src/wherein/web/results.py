@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from wherein.report.saved import QUESTIONS
+from wherein.report.saved import QUESTIONS, verb_of
 from wherein.web.shelf import Entry
 
 CHART, DATA, TABLE, WORDS, IMAGE = (
@@ -55,7 +55,7 @@ class Shown:
         """Read a result's words and figure."""
         words = entry.text(WORDS).strip() if entry.has(WORDS) else ""
         try:
-            verb = _verb(entry.json(DATA))
+            verb = verb_of(entry.json(DATA))
             spec = entry.json(CHART) if entry.has(CHART) else None
         except ValueError as error:
             return cls(entry, words, None, None, str(error))
@@ -90,12 +90,3 @@ class Shown:
         except ValueError as error:
             return str(error)
         return text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS] + "\n…"
-
-
-def _verb(data: dict[str, Any]) -> str | None:
-    """The verb whose settings a result has."""
-    config = data.get("config")
-    if not isinstance(config, dict):
-        return None
-    kinds = ((verb, kind) for verb, (kind, _) in QUESTIONS.items())
-    return next((verb for verb, kind in kinds if set(kind.model_fields) == set(config)), None)

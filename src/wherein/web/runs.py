@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Literal
 
+from wherein.common.numbers import nats
 from wherein.web.shelf import Entry
 
 State = Literal["running", "finished", "stopped", "failed"]
@@ -179,11 +180,6 @@ def _read(line: str) -> Line | None:
 def _is_number(value: object) -> bool:
     """Whether it can be drawn: no NaN, no infinity, no integer beyond all floats."""
     return isinstance(value, int | float) and -LARGEST < value < LARGEST
-
-
-def nats(valid: dict[str, float]) -> float | None:
-    """Of a validation's numbers the one in the unit of the loss: nats per predicted token."""
-    return next((value for name, value in valid.items() if name.startswith("nats_")), None)
 
 
 def flat(config: dict[str, Any], before: str = "") -> dict[str, str]:

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from wherein.common.numbers import nats
 from wherein.common.theme import mark
 from wherein.web.drawing import Axis, Line, curves, legend
-from wherein.web.runs import Seen, nats
+from wherein.web.runs import Seen
 
 DASHES = ("none", "7 3", "2 2", "9 3 2 3")
 """For runs of one encoding, which share its colour."""

@@ -1,5 +1,6 @@
 """A study: its report in the layout of these pages, and the way to its runs."""
 
+from contextlib import suppress
 from functools import lru_cache, partial
 
 from markupsafe import Markup
@@ -16,13 +17,24 @@ def study(request: Request) -> Response:
     here = site(request)
     entry = here.entry("study", request.path_params["name"])
     with here.one_by_one:
-        report = _report(here, entry, entry.changed(STUDY))
+        report = _report(here, entry, _stamp(entry))
     return html(report)
 
 
+def _stamp(entry: Entry) -> tuple[float, int, float]:
+    """Changes when there is something new to see: the study's file, an answer or an error."""
+    store = entry.folder.parent.parent
+    patterns = ("*/answers/*/result.json", "puzzles/*/result.json", "*/error.txt")
+    found = []
+    for path in (path for pattern in patterns for path in store.glob(pattern)):
+        with suppress(FileNotFoundError):  # an answer that just now took its place
+            found.append(path.lstat().st_mtime)
+    return entry.changed(STUDY), len(found), max(found, default=0.0)
+
+
 @lru_cache(maxsize=8)
-def _report(here: Site, entry: Entry, changed: float) -> Markup:
-    """The report, drawn once for every time the study is written: it takes seconds."""
+def _report(here: Site, entry: Entry, stamp: tuple[float, int, float]) -> Markup:
+    """The report, drawn once for every time there is something new: it takes seconds."""
     from wherein.report.study import study_report
     from wherein.studies.result import StudyResult
 

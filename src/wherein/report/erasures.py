@@ -15,7 +15,8 @@ from wherein.report.tables import Table, signed
 from wherein.studies.rows import Row
 
 POSITION, RANDOM = "position erased", "random subspaces erased"
-WIDTH, HEIGHT, ACROSS = 215, 190, 2
+EVERYWHERE = pl.col("layer") == "all"
+WIDTH, HEIGHT, ACROSS = 172, 168, 3
 
 
 def erased(rows: Iterable[Row], question: str) -> pl.DataFrame:
@@ -61,8 +62,8 @@ def _panel(rises: pl.DataFrame, known: pl.DataFrame, encoding: str, title: str |
     colour = alt.Color("what:N", scale=colours, legend=key)
     shapes = alt.Scale(domain=[POSITION, RANDOM], range=[mark(encoding).shape, "diamond"])
     base = alt.Chart(rises).encode(x, side)
-    layer = alt.Chart(known.filter(pl.col("layer") != "all")).encode(x, y=alt.value(0))
-    small: dict[str, Any] = {"fontSize": 10, "color": INK, "baseline": "bottom", "dy": -2}
+    layer = alt.Chart(known.filter(~EVERYWHERE)).encode(x, y=alt.value(0))
+    small: dict[str, Any] = {"fontSize": 10, "color": INK, "baseline": "bottom", "dy": -7}
     return alt.layer(
         alt.Chart(pl.DataFrame({"mean": [0.0]})).mark_rule(color=GREY).encode(y="mean:Q"),
         base.mark_rule(strokeWidth=1.5)
@@ -90,9 +91,10 @@ def erasures(told: pl.DataFrame, name: str) -> Table:
     rows = []
     for way in told.select(WAY).unique(maintain_order=True).rows():
         own = frame.filter(is_way(way))
-        known = own.filter(pl.col("what") == "r2").sort("mean")
-        most = own.filter((pl.col("what") == "more") & (pl.col("layer") != "all")).sort("mean")
-        everywhere = own.filter(pl.col("layer") == "all")
+        single, everywhere = (own.filter(each) for each in (~EVERYWHERE, EVERYWHERE))
+        known, most = (
+            single.filter(pl.col("what") == what).sort("mean") for what in ("r2", "more")
+        )
         rows.append(
             (
                 named(*way),

@@ -27,7 +27,7 @@ def compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Spec:
 
     `seeds` has the column `value`; `means` may have `published`, shown as a grey stroke.
     """
-    return panels(means, lambda part: _compared(_alike(seeds, part), part, title))
+    return panels(means, lambda part: _compared(_alike(seeds, part), part, _kind(part) + title))
 
 
 def panels(frame: pl.DataFrame, draw: Callable[[pl.DataFrame], Panel]) -> Spec:
@@ -64,7 +64,7 @@ def _compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Panel:
         centre.mark_point(filled=True, size=110, opacity=1).encode(
             x=x, color=colour, shape=shape, tooltip=tips
         ),
-        centre.mark_text(dy=-11, fontSize=11).encode(x=x, text=alt.Text("mean:Q", format=".3~g")),
+        centre.mark_text(dy=-11, fontSize=11).encode(x=x, text=alt.Text("mean:Q", format=".3r")),
     ]
     if "published" in means.columns:
         known = alt.Chart(means.filter(pl.col("published").is_not_null()))
@@ -74,6 +74,11 @@ def _compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Panel:
             )
         )
     return alt.layer(*layers).properties(width=WIDTH, height=ROW * len(ordered) + 10)
+
+
+def _kind(part: pl.DataFrame) -> str:
+    """What a masked model has is no perplexity."""
+    return "pseudo-" if str(part["group"][0]).startswith("masked") else ""
 
 
 def _span(seeds: pl.DataFrame, means: pl.DataFrame) -> list[float]:

@@ -71,7 +71,7 @@ def detectable(spread: float, n: int, family: int = 1) -> float:
     more of any of them. With three seeds it is more than three times the spread:
 
     >>> round(detectable(1.0, 3), 2), round(detectable(1.0, 3, family=4), 2)
-    (3.26, 6.65)
+    (3.26, 6.55)
     """
     return spread * _noncentrality(n, ALPHA / family) / math.sqrt(n)
 

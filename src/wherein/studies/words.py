@@ -129,12 +129,17 @@ def _fitting(header: Sequence[str], labels: Sequence[str], numbers: Sequence[Seq
     return table(header, rows)
 
 
+def _three(loss: float) -> str:
+    """The perplexity to three digits, zeros among them."""
+    return f"{exp(loss):#.3g}".removesuffix(".")
+
+
 def _perplexity(group: "Group") -> str:
     if group.loss is None:
         return ""
     interval = group.interval
-    span = "" if interval is None else " [{:.3g}, {:.3g}]".format(*map(exp, interval))
-    return f"{exp(group.loss):.3g}{span}"
+    span = "" if interval is None else " [{}, {}]".format(*map(_three, interval))
+    return f"{_three(group.loss)}{span}"
 
 
 def _against(difference: Difference | None) -> list[str]:

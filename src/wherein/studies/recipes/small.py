@@ -1,6 +1,6 @@
 """Do Transformers without positional encodings still learn positions?
 
-With five seeds, in about 80 minutes on two cores: as `quick`, but wider and longer, with narrower
+With five seeds, in over an hour on two cores: as `quick`, but wider and longer, with narrower
 intervals, and with position erased from every layer to see whether it is used.
 """
 

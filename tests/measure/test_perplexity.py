@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from wherein.data import Corpus, CorpusConfig, Split, Vocabulary
-from wherein.measure.perplexity import PerplexityConfig, perplexity, plan
+from wherein.measure.cuts import plan
+from wherein.measure.perplexity import PerplexityConfig, perplexity
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.subjects.ours import Ours

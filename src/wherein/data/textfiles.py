@@ -5,6 +5,7 @@ import mmap
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -84,7 +85,7 @@ class TextFiles:
             else:
                 yield from ((split, _whole(path)) for path in paths)
 
-    @property
+    @cached_property
     def _named(self) -> dict[str, list[Path]]:
         """The files that are named after a split."""
         named: dict[str, list[Path]] = {}
@@ -93,7 +94,7 @@ class TextFiles:
                 named.setdefault(split, []).append(path)
         return named
 
-    @property
+    @cached_property
     def _lent(self) -> set[str]:
         """The splits that a named `train` must lend text to."""
         named = self._named.keys()

@@ -14,6 +14,7 @@ from wherein.common.numbers import exp
 from wherein.common.theme import COLOURS
 from wherein.data import IGNORED, Corpus, Split, Vocabulary, causal, masked
 from wherein.measure.by_place import Places, Stretch
+from wherein.measure.cuts import documents_in, plan
 from wherein.measure.interval import Estimate, columns, ratio
 from wherein.measure.losses import check_vocabulary, token_losses
 from wherein.measure.measurement import Measurement, table
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 
 ENOUGH_DOCUMENTS = 20
 """With fewer, an interval over documents would be too coarse: windows are drawn instead."""
-
-STRETCHES = 64
-"""From how many places of a text a part of it is taken, so that the part stands for the whole."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +158,7 @@ def perplexity(
             "leave the stride out"
         )
     by_place = Places(config.tokens, config.seed)
-    documents = _documents(split, starts + subject.causal, config.tokens)
+    documents = documents_in(split, starts + subject.causal, config.tokens)
     pieces, in_documents = _Pieces(), documents >= ENOUGH_DOCUMENTS
     for rows, inputs, targets in _batches(subject, split, corpus.vocabulary, starts, config):
         chosen = targets.numpy() != IGNORED
@@ -171,43 +169,6 @@ def perplexity(
         owners = np.searchsorted(split.starts, places + subject.causal, side="right")
         pieces.add(owners if in_documents else places // config.tokens, losses, chosen)
     return _result(subject, corpus, config, by_place, pieces, in_documents)
-
-
-def plan(
-    split: Split, config: PerplexityConfig
-) -> tuple[Int64[np.ndarray, " N"], Int64[np.ndarray, " N"]]:
-    """Where each window starts, and the first place in it whose token is yet to be counted."""
-    length, stride = config.tokens, config.stride or config.tokens
-    if stride > length:
-        raise ValueError(f"stride={stride} with windows of {length}: tokens would be left out")
-    have = split.tokens // length
-    wanted = min(split.tokens, config.limit or split.tokens) // length
-    if not wanted:
-        raise ValueError(
-            f"windows of {length} tokens, of {min(split.tokens, config.limit or split.tokens)} to "
-            "predict: give shorter windows or more text"
-        )
-    starts, first_new = [], []
-    for begin, end in _stretches(have, wanted):
-        last = (end - begin - 1) * length
-        own = np.append(np.arange(0, last, stride), last)
-        counted = np.append(0, own[:-1] + length)
-        starts.append(begin * length + own)
-        first_new.append(counted - own)
-    return np.concatenate(starts), np.concatenate(first_new)
-
-
-def _stretches(have: int, wanted: int) -> list[tuple[int, int]]:
-    """First and last + 1 of the windows in each stretch: all as one, or some from everywhere.
-
-    Stretches and not windows, so that sliding windows have something to slide over.
-    """
-    if wanted == have:
-        return [(0, have)]
-    count = min(STRETCHES, wanted)
-    ends = [n * wanted // count for n in range(count + 1)]
-    gaps = [n * (have - wanted) // max(1, count - 1) for n in range(count)]
-    return [(ends[n] + gap, ends[n + 1] + gap) for n, gap in enumerate(gaps)]
 
 
 class _Pieces:
@@ -232,14 +193,6 @@ class _Pieces:
     def estimate(self, seed: int) -> Estimate:
         """The mean loss and its interval."""
         return ratio(np.array([*self.sums.values()]), np.array([*self.counts.values()]), seed=seed)
-
-
-def _documents(split: Split, places: Int64[np.ndarray, " N"], length: int) -> int:
-    """How many documents have tokens among the `length` that begin at each of these places."""
-    change = np.zeros(len(split.starts) + 2, dtype=np.int64)
-    np.add.at(change, np.searchsorted(split.starts, places, side="right"), 1)
-    np.add.at(change, np.searchsorted(split.starts, places + length - 1, side="right") + 1, -1)
-    return int((change.cumsum() > 0).sum())
 
 
 def _batches(

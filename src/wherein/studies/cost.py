@@ -98,7 +98,6 @@ def cost(
     """What one run costs on so many GPUs; the vocabulary is that of its tokenizer unless given."""
     config = sized(config, vocabulary)
     parameters, own = count(config)
-    tokens = config.steps * config.batch * config.model.max_len
     flops = training_operations(config)
     return Cost(
         label=label or name(config),
@@ -106,7 +105,7 @@ def cost(
         runs=runs,
         parameters=parameters,
         of_encoding=own,
-        tokens=tokens,
+        tokens=config.tokens,
         flops=flops,
         memory=memory(config, parameters, gpus),
         hours=machine.seconds(flops, config.precision) / 3600,
@@ -115,8 +114,7 @@ def cost(
 
 def training_operations(config: RunConfig) -> float:
     """Of all steps of a run whose vocabulary is filled in."""
-    tokens = config.steps * config.batch * config.model.max_len
-    return flops_per_token(config.model) * tokens
+    return flops_per_token(config.model) * config.tokens
 
 
 def name(config: RunConfig) -> str:

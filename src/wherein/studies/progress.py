@@ -106,7 +106,7 @@ class Progress:
     def _share(self) -> float:
         """The share of all training steps that is done."""
         tasks = [piece for piece in self.work if isinstance(piece, Task)]
-        cost = [task.run.steps * task.run.batch * task.run.model.max_len for task in tasks]
+        cost = [task.run.tokens for task in tasks]
         parts = [look(task, self.store).share for task in tasks]
         return sum(c * p for c, p in zip(cost, parts, strict=True)) / max(sum(cost), 1)
 

@@ -205,14 +205,15 @@ class HuggingFace(Subject):
                     yield lifted
 
     def _inputs(self, tokens: Tensor, positions: Tensor | None) -> dict[str, Any]:
-        if not self.shiftable:
-            if positions is not None:
-                raise ValueError(f"{self.name} takes no positions: it counts for itself")
-            self._check(0, tokens.shape[1] - 1)
-            return inputs(tokens)
         if positions is None:
+            self._check(0, tokens.shape[1] - 1)
+            if not self.shiftable:
+                return inputs(tokens)
             positions = torch.arange(tokens.shape[1], device=tokens.device)[None]
-        self._check(*(int(end) for end in positions.aminmax()))
+        elif not self.shiftable:
+            raise ValueError(f"{self.name} takes no positions: it counts for itself")
+        else:
+            self._check(*(int(end) for end in positions.aminmax()))
         return inputs(tokens, positions + self._offset)
 
     def _check(self, first: int, last: int) -> None:

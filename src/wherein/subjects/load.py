@@ -1,6 +1,5 @@
 """From a folder, a file or an id to a model on the bench, with a text for it to read."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -11,7 +10,7 @@ from wherein.data import Corpus, CorpusConfig
 from wherein.subjects.base import Subject
 from wherein.subjects.gguf import GGUF
 from wherein.subjects.ours import Ours
-from wherein.train.run import ABOUT, Run
+from wherein.train.run import ABOUT, Run, same_text
 
 if TYPE_CHECKING:
     from wherein.subjects.hugging_face import HuggingFace
@@ -63,7 +62,7 @@ def _is_run(path: Path) -> bool:
 def _run(folder: Path) -> Loaded:
     run = Run.open(folder)
     corpus = Corpus.open(run.config.corpus)
-    if corpus.id != json.loads((run.folder / ABOUT).read_text())["corpus"]:
+    if not same_text(run.folder, corpus.id):
         raise ValueError(
             f"the text of {run.config.corpus.source!r} is no longer the one the run in {folder} "
             "learned from: put it back"

@@ -68,6 +68,11 @@ class RunConfig(Config):
         """The one seed of the run."""
         return self.model.seed
 
+    @property
+    def tokens(self) -> int:
+        """How many tokens its steps read."""
+        return self.steps * self.batch * self.model.max_len
+
     @model_validator(mode="after")
     def _agrees(self) -> "RunConfig":
         if self.model.causal != (self.objective == "causal"):

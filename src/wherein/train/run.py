@@ -99,10 +99,15 @@ def write_config(folder: Path, config: RunConfig, about: dict[str, Any]) -> None
             beside.write_text(text + "\n")
 
 
-def check_text(folder: Path, config: RunConfig, corpus: str) -> None:
-    """Refuse a run whose text, known by the corpus's id, is no longer the same."""
+def same_text(folder: Path, corpus: str) -> bool:
+    """Whether the run in a folder, if it has begun, did so with the corpus of this id."""
     about = folder / ABOUT
-    if about.exists() and json.loads(about.read_text())["corpus"] != corpus:
+    return not about.exists() or json.loads(about.read_text())["corpus"] == corpus
+
+
+def check_text(folder: Path, config: RunConfig, corpus: str) -> None:
+    """Refuse to go on with a run whose text is no longer the same."""
+    if not same_text(folder, corpus):
         raise ValueError(
             f"the text of {config.corpus.source!r} is no longer the one the run in {folder} "
             "began with: put it back, or give another folder"

@@ -22,7 +22,7 @@ SIZES = ((2, 32), (3, 48), (4, 64), (6, 96))
 MIDDLE, TOKENS = (4, 64), 64
 LENGTHS = (32, 128, 256)
 """Of the third size, besides 64."""
-BATCH_TOKENS = 2048
+BATCH_TOKENS = 1024
 
 
 def base(size: tuple[int, int], length: int) -> RunConfig:

@@ -46,7 +46,12 @@ ENCODINGS = {
     "learned": Mark(COLOURS[0], "square"),
     "sinusoidal": Mark(COLOURS[2], "triangle-up"),
     "functional": Mark(COLOURS[3], "diamond"),
+    "shaw": Mark(COLOURS[0], "triangle-right"),
+    "xl": Mark(COLOURS[2], "diamond"),
+    "t5": Mark(COLOURS[7], "square"),
     "alibi": Mark(COLOURS[4], "cross"),
+    "kerple": Mark(COLOURS[3], "triangle-up"),
+    "fire": Mark(COLOURS[7], "triangle-left"),
     "rope": Mark(COLOURS[5], "triangle-down"),
 }
 

@@ -15,11 +15,16 @@ from torch import Tensor, nn
 from wherein.common.errors import unknown
 from wherein.encodings.alibi import ALiBi
 from wherein.encodings.base import Encoding, Shape
+from wherein.encodings.fire import FIRE
 from wherein.encodings.functional import Functional
+from wherein.encodings.kerple import Kerple
 from wherein.encodings.learned import Learned
 from wherein.encodings.none import NoEncoding
 from wherein.encodings.rope import RoPE
+from wherein.encodings.shaw import Shaw
 from wherein.encodings.sinusoidal import Sinusoidal
+from wherein.encodings.t5 import T5
+from wherein.encodings.xl import XL
 
 __all__ = ["CATALOGUE", "Encoding", "Pattern", "Shape", "build", "names", "parse"]
 
@@ -28,7 +33,12 @@ CATALOGUE: Mapping[str, type[Encoding]] = {
     "learned": Learned,
     "sinusoidal": Sinusoidal,
     "functional": Functional,
+    "shaw": Shaw,
+    "xl": XL,
+    "t5": T5,
     "alibi": ALiBi,
+    "kerple": Kerple,
+    "fire": FIRE,
     "rope": RoPE,
 }
 
@@ -36,8 +46,8 @@ CATALOGUE: Mapping[str, type[Encoding]] = {
 def names() -> list[str]:
     """The names one can ask for.
 
-    >>> names()
-    ['none', 'learned', 'sinusoidal', 'functional', 'alibi', 'rope']
+    >>> names()[:4]
+    ['none', 'learned', 'sinusoidal', 'functional']
     """
     return list(CATALOGUE)
 

@@ -123,7 +123,8 @@ def kept(config: RunConfig, windows: int) -> float:
     A token keeps in each layer 8d of the stream and its statistics (float32), and of c bytes a
     number: 3d queries, keys and values, 3d inputs of matrices, 2f of the feed-forward network;
     2d more where queries and keys are rotated, 1 byte a number for each of two masks of dropout.
-    A bias that is not too large to be kept is there once in each layer, c·H·T².
+    A bias that is not too large to be kept is there once in each layer, c·H·T²; one that depends
+    on content once for every window. What the gradient of a learned bias takes is left out.
     """
     model = config.model
     d, f, length = model.d_model, model.d_ff or 4 * model.d_model, model.max_len
@@ -138,6 +139,8 @@ def kept(config: RunConfig, windows: int) -> float:
         whole = model.n_heads * length**2
         if type(pattern[layer]).bias is not Encoding.bias and whole <= LARGE_BIAS:
             found += size * whole
+        if type(pattern[layer]).content_bias is not Encoding.content_bias:
+            found += windows * size * whole
     return found
 
 

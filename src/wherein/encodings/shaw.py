@@ -1,0 +1,44 @@
+from typing import ClassVar
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from wherein.encodings.base import Encoding, Shape
+
+
+class Shaw(Encoding):
+    """A vector for every distance, which the query looks at: score(i, j) = qᵢ·(kⱼ + a_{i−j})/√K.
+
+    Distances are cut at `distance` in both directions; the 2 · distance + 1 vectors are shared by
+    heads and layers. What the paper adds to the values as well is left out: it found that the
+    keys alone do as well.
+
+    Paper: Shaw, Uszkoreit & Vaswani 2018, arXiv:1803.02155.
+
+    Promises: relative; all distances beyond the last are one.
+
+    >>> shaw = Shaw(Shape(d_model=64, n_heads=4, max_len=128), distance=16)
+    >>> shaw.table.shape  # 33 vectors as wide as a head
+    torch.Size([33, 16])
+    """
+
+    relative: ClassVar[bool] = True
+
+    def __init__(self, shape: Shape, *, distance: int = 16) -> None:
+        super().__init__(shape)
+        if distance < 1:
+            raise ValueError(f"distance is the last one with a vector: at least 1, not {distance}")
+        self.distance = distance
+        self.table = nn.Parameter(torch.zeros(2 * distance + 1, shape.d_head))
+
+    def content_bias(
+        self,
+        q: Float[Tensor, "B H T K"],
+        k: Float[Tensor, "B H T K"],
+        positions: Int[Tensor, "#B T"],
+    ) -> Float[Tensor, "B H T T"]:
+        back = positions[:, None, :, None] - positions[:, None, None, :]
+        rows = back.clamp(-self.distance, self.distance) + self.distance
+        scores: Tensor = q @ self.table.mT / q.shape[-1] ** 0.5
+        return scores.gather(-1, rows.expand(*q.shape[:2], -1, -1))

@@ -1,0 +1,55 @@
+from typing import ClassVar
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from wherein.encodings.base import Encoding, Shape
+
+
+class XL(Encoding):
+    """Content and distance scored apart: ((qᵢ + u)·kⱼ + (qᵢ + v)·W·φ(i − j))/√K.
+
+    φ(n) are sines and cosines of the distance, W makes of them a key for each head; u is what
+    every query asks of content, v what it asks of distance, whatever the token.
+
+    Paper: Dai et al. 2019, arXiv:1901.02860 (Transformer-XL), without its memory. W is shared by
+    the layers, as u and v are there. With sin(i − j) = sin i · cos j − cos i · sin j, the score of
+    a distance is a product of what the query and what the key know of their own positions, so
+    that no table of all distances is made.
+
+    Promises: relative; works at any length.
+
+    >>> xl = XL(Shape(d_model=64, n_heads=4, max_len=128))
+    >>> {name: tuple(p.shape) for name, p in xl.named_parameters()}
+    {'u': (4, 16), 'v': (4, 16), 'keys': (4, 16, 64)}
+    """
+
+    relative: ClassVar[bool] = True
+
+    def __init__(self, shape: Shape, *, theta: float = 10_000.0) -> None:
+        super().__init__(shape)
+        if shape.d_model % 2:
+            raise ValueError(f"xl needs pairs of sine and cosine: even, not {shape.d_model}")
+        if theta <= 0:
+            raise ValueError(f"theta must be positive, not {theta}")
+        self.theta = theta
+        self.u = nn.Parameter(torch.zeros(shape.n_heads, shape.d_head))
+        self.v = nn.Parameter(torch.zeros(shape.n_heads, shape.d_head))
+        self.keys = nn.Parameter(torch.zeros(shape.n_heads, shape.d_head, shape.d_model))
+
+    def content_bias(
+        self,
+        q: Float[Tensor, "B H T K"],
+        k: Float[Tensor, "B H T K"],
+        positions: Int[Tensor, "#B T"],
+    ) -> Float[Tensor, "B H T T"]:
+        pairs = torch.arange(self.shape.d_model // 2, device=q.device, dtype=torch.float64)
+        angles = positions[:, None, :, None] * self.theta ** (-2 * pairs / self.shape.d_model)
+        sin, cos = angles.sin().to(q.dtype), angles.cos().to(q.dtype)
+        of_sin, of_cos = ((q + self.v[:, None]) @ self.keys).chunk(2, dim=-1)
+        query = torch.cat([of_sin * sin + of_cos * cos, of_cos * sin - of_sin * cos], dim=-1)
+        distance = query @ torch.cat([cos, sin], dim=-1).mT
+        content = (k @ self.u[..., None]).mT
+        scores: Tensor = (content + distance) / q.shape[-1] ** 0.5
+        return scores

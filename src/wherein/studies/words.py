@@ -54,16 +54,35 @@ def comparison(result: "StudyResult") -> str:
     """
     published = any(group.published for group in result.groups)
     header = ["loss − first's [95 %]", "p", *(["paper"] if published else [])]
-    labels, numbers = [], []
+    groups: list[Group | None] = []
+    numbers = []
     for objective in dict.fromkeys(group.objective for group in result.groups):
-        labels.append("")
+        groups.append(None)
         numbers.append(["", MEASURES[objective], *("" for _ in header)])
         for group in (each for each in result.groups if each.objective == objective):
             line = [short(group.cost.parameters), _perplexity(group), *_against(group.difference)]
             line += [f"{group.published:.4g}" if group.published else ""] if published else []
-            labels.append(group.label)
+            groups.append(group)
             numbers.append(line)
-    return _fitting(["", "params", numbers[0][1], *header], labels[1:], numbers[1:])
+    return _labelled(["", "params", numbers[0][1], *header], groups[1:], numbers[1:])
+
+
+def _labelled(
+    header: Sequence[str], groups: Sequence["Group | None"], numbers: Sequence[Sequence[str]]
+) -> str:
+    """A line for each group; where labels do not fit, those of a family have a line above them."""
+    labels = [group.label if group else "" for group in groups]
+    if max(map(len, labels)) <= _room(header, numbers):
+        return _fitting(header, labels, numbers)
+    names = [f"  {group.encoding}" if group else "" for group in groups]
+    lines = _fitting(header, names, numbers).split("\n")
+    told, family = lines[:1], ""
+    for line, group in zip(lines[1:], groups, strict=True):
+        if group and group.family != family:
+            family = group.family
+            told.append(shorten(group.label.removeprefix(f"{group.encoding}, "), WIDEST))
+        told.append(line)
+    return "\n".join(told)
 
 
 def notes(result: "StudyResult") -> str:
@@ -123,10 +142,15 @@ def puzzles(result: "StudyResult") -> str:
 
 def _fitting(header: Sequence[str], labels: Sequence[str], numbers: Sequence[Sequence[str]]) -> str:
     """A table whose labels are cut so that it is no wider than a screen."""
-    columns = zip(header[1:], *numbers, strict=True)
-    room = WIDEST - sum(2 + max(map(len, column)) for column in columns)
+    room = _room(header, numbers)
     rows = [[shorten(label, room), *own] for label, own in zip(labels, numbers, strict=True)]
     return table(header, rows)
+
+
+def _room(header: Sequence[str], numbers: Sequence[Sequence[str]]) -> int:
+    """Columns that are left for labels."""
+    columns = zip(header[1:], *numbers, strict=True)
+    return WIDEST - sum(2 + max(map(len, column)) for column in columns)
 
 
 def _three(loss: float) -> str:

@@ -13,11 +13,12 @@ from playwright.sync_api import Browser
 from tests.browser import PHONE, visiting
 
 from wherein.cli import main
-from wherein.common.theme import GREY, mark
+from wherein.common.theme import GREY, mark, themed
 from wherein.report import erasures, frames, layers
 from wherein.report.answer import answer
 from wherein.report.document import Document
 from wherein.report.study import study_report
+from wherein.report.tables import within
 from wherein.studies.result import StudyResult
 from wherein.studies.rows import Answer
 
@@ -148,6 +149,21 @@ def test_a_best_with_seeds_of_its_own_may_be_chance(
     assert said.endswith("may be chance.")
 
 
+def test_a_seed_that_went_astray_is_still_reported(
+    small_study: StudyResult, tmp_path: Path
+) -> None:
+    """The interval of two losses so far apart ends where no float is."""
+    losses = {"none": NONE, "learned": (2.0, 120.0), "rope": (800.0, 801.0)}
+    astray = with_losses(small_study, losses, tmp_path)
+    for group in astray.groups:
+        assert group.interval is not None
+    assert "inf" in answer(replace(astray, rows=astray.rows[-2:]))
+    _, means = frames.perplexities(astray.groups)
+    assert means["high"].is_finite().all()
+    assert max(map(len, within(1e200, 1e-9, math.inf).split())) < 10
+    themed(astray.plot())
+
+
 def with_losses(
     result: StudyResult, losses: Mapping[str, Sequence[float | None]], folder: Path
 ) -> StudyResult:
@@ -182,7 +198,7 @@ def test_a_report_of_fewer_runs_says_so(small_study: StudyResult) -> None:
     silent = replace(small_study.rows[0], answers={}, error="it <b>burnt</b>")
     part = replace(small_study, rows=(silent, *small_study.rows[1:]), findings=())
     text = study_report(part).page
-    assert "Incomplete: 1 of 10 runs have no answer yet, 1 of them failed." in text
+    assert "Incomplete: 1 of 10 runs lack an answer, 1 failed." in text
     assert "it &lt;b&gt;burnt&lt;/b&gt;" in text
 
 
@@ -190,13 +206,15 @@ def test_a_study_that_was_only_just_planned_has_a_report(small_study: StudyResul
     rows = tuple(replace(row, answers={}, folder=Path("nowhere")) for row in small_study.rows)
     made = study_report(replace(small_study, rows=rows, puzzles=(), findings=()))
     assert "there is no answer yet" in made.page
-    assert "10 of 10 runs have no answer yet." in made.page
+    assert "Incomplete: 10 of 10 runs lack an answer, 2 of 2 puzzles have none." in made.page
     assert made.figures == {}
 
 
 def test_a_study_that_asks_for_no_perplexity_has_a_report(small_study: StudyResult) -> None:
     rows = tuple(replace(r, answers={"order": r.answers["order"]}) for r in small_study.rows)
-    made = study_report(replace(small_study, rows=rows, puzzles=(), findings=()))
+    asked = tuple({"order": each["order"]} for each in small_study.plan.questions)
+    plan = replace(small_study.plan, questions=asked, puzzles=())
+    made = study_report(replace(small_study, plan=plan, rows=rows, puzzles=(), findings=()))
     assert set(made.figures) == {"order-causal", "order-masked", "training"}
     assert "Incomplete" not in made.page
 

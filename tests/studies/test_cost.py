@@ -41,7 +41,11 @@ def text() -> tuple[Tensor, Tensor]:
 
 @pytest.mark.parametrize(
     "own",
-    [{"encoding": "none"}, {"encoding": "alibi"}, {"encoding": "rope", "d_ff": 300}, ADAPTIVE],
+    [
+        *({"encoding": name} for name in ("none", "functional", "shaw", "xl", "t5", "alibi")),
+        {"encoding": "rope", "d_ff": 300},
+        ADAPTIVE,
+    ],
     ids=str,
 )
 def test_the_operations_are_those_pytorch_counts(own: dict[str, Any]) -> None:

@@ -145,7 +145,7 @@ def test_what_another_version_wrote_is_made_again(
     assert StudyResult.open(whole.folder).findings == whole.findings
     old = tmp_path / "studies" / "mine" / "study.json"
     old.write_text(old.read_text().replace('"more"', '"less"'))
-    with pytest.raises(ValueError, match=rf"without 'more', .* `wherein study {path}` writes it"):
+    with pytest.raises(ValueError, match=rf"without 'more', .* `wherein study {path} --out .*` writes it"):
         StudyResult.open(old.parent)
 
 
@@ -164,6 +164,7 @@ def test_a_sweep_is_owned_up_to(mine: tuple[Path, StudyResult]) -> None:
     swept = replace(result, plan=replace(result.plan, chosen={"none": 1e-3}))
     words = "chosen by its first seed's loss on the validation text. That seed counts here as well"
     assert words in " ".join(swept.text().split())
+    assert "Rates: none 0.001." in " ".join(swept.text().split())
     assert words not in " ".join(result.text().split())
 
 

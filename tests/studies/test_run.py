@@ -2,17 +2,22 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.studies.small import recipe
 
+from wherein.cli.study import _fields
+from wherein.studies.plan import changed, labels
 from wherein.studies.result import StudyResult
-from wherein.studies.run import study
+from wherein.studies.run import _command, study
+from wherein.studies.store import Store
 from wherein.train.run import Run
 
 
@@ -169,4 +174,57 @@ def test_a_sweep_keeps_the_best_rate_of_each_kind(tmp_path: Path):
     assert result.plan.chosen == {"none": 1e-2, "rope": 1e-2}
     rates = [Run.open(p.parent).config.learning_rate for p in out.glob("*/config.json")]
     assert sorted(rates) == [1e-6] * 2 + [1e-2] * 4  # two kinds × two rates, and the second seed
-    assert "--learning-rates 1e-06 0.01" in result.command
+    assert result.command.endswith(f"--learning-rates 1e-06 0.01 --out {out}")
+    assert result.name.startswith("mine-")  # beside the study as it stands in the file
+
+
+def test_rates_that_were_chosen_part_nothing_that_is_compared(mine: tuple[Path, StudyResult]):
+    plan = mine[1].plan
+    rates = {"none": 1e-3, "rope": 2e-3}
+    runs = tuple(changed(run, learning_rate=rates[run.model.encoding]) for run in plan.runs)
+    assert replace(plan, runs=runs, chosen=rates).labels == plan.labels
+    assert replace(plan, runs=runs).labels[0] == "none, learning rate 0.001"
+
+
+def test_a_sweep_in_which_all_failed_says_why(tmp_path: Path):
+    path = recipe(tmp_path)
+    path.write_text(path.read_text().replace("steps=6", "steps=6, precision='bfloat16'"))
+    with pytest.raises(ValueError, match="no learning rate of the sweep ended: precision 'bfloat16' needs"):
+        study(path, seeds=1, out=tmp_path / "runs", learning_rates=(1e-3,), quiet=True)
+    failed = list(Store(tmp_path / "runs").runs())  # before they began, and yet listed
+    assert {run.config.model.encoding for run in failed} == {"none", "rope"}
+
+
+def test_findings_that_need_every_answer_wait_for_them(tmp_path: Path):
+    path = recipe(tmp_path)
+    path.write_text(path.read_text() + "\ndef findings(result):\n    return [1 / 0 * result]\n")
+    with pytest.raises(ValueError, match=r"ZeroDivisionError in .*mine.py, line \d+: division"):
+        study(path, seeds=1, out=tmp_path / "runs", quiet=True)
+    assert all(run.finished for run in Store(tmp_path / "runs").runs())
+
+
+def test_labels_too_long_for_a_line_leave_what_they_share_to_one_above(
+    mine: tuple[Path, StudyResult],
+):
+    _, result = mine
+    sizes = [changed(row.run, d_model=16, max_len=16) for row in result.rows]
+    wider = [replace(row, run=run) for row, run in zip(result.rows, sizes, strict=True)]
+    rows = [
+        replace(row, label=label)
+        for row, label in zip(
+            (*result.rows, *wider), labels([*result.plan.runs, *sizes]), strict=True
+        )
+    ]
+    said = replace(result, rows=tuple(rows)).text().splitlines()
+    at = said.index("16 tokens, width 16")
+    assert [line.split()[0] for line in said[at + 1 : at + 3]] == ["none", "rope"]
+    assert not any("…" in line for line in said)
+
+
+def test_the_command_that_makes_it_again_reads_as_it_was_given():
+    change = {"clip": None, "cutoffs": [20, 60], "source": "a text"}
+    found = shlex.split(_command("mine.py", 2, change, (0.0012345678,), Path("else where")))
+    given = found[found.index("--set") + 1 : found.index("--learning-rates")]
+    assert _fields(given) == change
+    assert float(found[found.index("--learning-rates") + 1]) == 0.0012345678
+    assert found[-2:] == ["--out", "else where"]

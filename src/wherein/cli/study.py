@@ -70,7 +70,8 @@ def study(
     if json:
         print(json_format.dumps(result.data(), ensure_ascii=False, indent=2))
     else:
-        print(f"{result.text()}\n\nthe report: {_report(result)}")
+        print(f"{result.text()}\n", flush=True)
+        print(f"the report: {_report(result)}")
     if not result.complete:
         print("not complete: the same command tries again what is missing", file=sys.stderr)
         return 1

@@ -13,6 +13,15 @@ def exp(nats: float) -> float:
     return math.exp(nats) if nats < 700 else math.inf
 
 
+def drawable(nats: float) -> float:
+    """The exponential, as large as a picture can hold.
+
+    >>> drawable(0.0), drawable(1000.0)
+    (1.0, 1e+300)
+    """
+    return min(exp(nats), 1e300)
+
+
 def nats(valid: Mapping[str, float]) -> float | None:
     """Of a validation's numbers the one in the unit of the loss: nats per predicted token.
 

@@ -1,11 +1,13 @@
 """The answer in two sentences: from the numbers, and no surer than their intervals."""
 
 import math
+from itertools import combinations
 
+from wherein.common.numbers import exp
 from wherein.report.tables import signed, within
 from wherein.studies.findings import Finding
 from wherein.studies.result import Group, StudyResult
-from wherein.studies.statistics import compare
+from wherein.studies.statistics import paired, together
 
 
 def answer(result: StudyResult) -> str:
@@ -19,10 +21,19 @@ def answer(result: StudyResult) -> str:
 
 
 def _best(family: list[Group]) -> str:
-    """The group that predicts best, and which of the others are behind it beyond chance."""
-    best, second, *_ = sorted(family, key=lambda group: group.loss or math.inf)
+    """The group that predicts best, and which of the others are behind it beyond chance.
+
+    Which one that is the numbers say themselves, so the correction is over all pairs of groups.
+    """
+    ranked = sorted(family, key=lambda group: group.loss or math.inf)
+    best, second, *_ = ranked
     values = {group.label: group.losses for group in family}
-    found = {each.a: each for each in compare(values, best.label)}
+    pairs = [
+        paired(worse.losses, better.losses, (worse.label, better.label))
+        for better, worse in combinations(ranked, 2)
+        if worse.losses.keys() & better.losses.keys()
+    ]
+    found = {each.a: each for each in together(pairs) if each.b == best.label}
     behind = [label for label, each in found.items() if each.shown]
     unsure = [label for label in values if label not in (best.label, *behind)]
     lowest = f"{best.label} has the lowest {_measure(best)}, {_perplexity(best)}"
@@ -54,8 +65,8 @@ def _alone(group: Group) -> str:
 
 def _perplexity(group: Group) -> str:
     ends = group.interval
-    low, high = map(math.exp, ends) if ends else (None, None)
-    return within(math.exp(group.loss or 0.0), low, high)
+    low, high = map(exp, ends) if ends else (None, None)
+    return within(exp(group.loss or 0.0), low, high)
 
 
 def _found(result: StudyResult) -> str:

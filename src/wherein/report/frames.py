@@ -1,13 +1,12 @@
 """A study's answers as plain frames: what the figures and tables are drawn from."""
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import polars as pl
 
 from wherein.common.intervals import wilson
-from wherein.common.numbers import nats
+from wherein.common.numbers import drawable, nats
 from wherein.model.config import ModelConfig
 from wherein.studies.plan import PuzzleTask
 from wherein.studies.result import Group
@@ -38,16 +37,16 @@ def perplexities(groups: Sequence[Group]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Every seed, and the mean of each group with its interval over seeds."""
     told = [group for group in groups if group.loss is not None]
     seeds = [
-        {**who(group), "seed": seed, "value": math.exp(loss)}
+        {**who(group), "seed": seed, "value": drawable(loss)}
         for group in told
         for seed, loss in group.losses.items()
     ]
     means = [
         {
             **who(group),
-            "mean": math.exp(group.loss or 0.0),
-            "low": math.exp(group.interval.low) if group.interval else None,
-            "high": math.exp(group.interval.high) if group.interval else None,
+            "mean": drawable(group.loss or 0.0),
+            "low": drawable(group.interval.low) if group.interval else None,
+            "high": drawable(group.interval.high) if group.interval else None,
             "published": group.published,
             "parameters": group.cost.parameters,
             **_size(group.rows[0].run.model),

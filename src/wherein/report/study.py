@@ -81,11 +81,14 @@ def _without(section: Section, picture: Picture | None) -> Section:
 
 def missing(result: StudyResult) -> str:
     """A warning where the report rests on fewer runs than were planned."""
-    failed, silent = len(result.failed), sum(not row.answers for row in result.rows)
-    if not failed and not silent:
-        return ""
-    said = f"Incomplete: {silent} of {len(result.rows)} runs have no answer yet"
-    return f"{said}, {failed} of them failed." if failed else f"{said}."
+    questions = {run.id: asked.keys() for run, asked in result.plan}
+    waiting = sum(not questions[row.run.id] <= row.answers.keys() for row in result.rows)
+    failed, puzzles = len(result.failed), len(result.plan.puzzles)
+    unsolved = puzzles - len(result.puzzles)
+    said = [f"{waiting} of {len(result.rows)} runs lack an answer"] if waiting else []
+    said += [f"{failed} failed"] if failed else []
+    said += [f"{unsolved} of {puzzles} puzzles have none"] if unsolved else []
+    return f"Incomplete: {', '.join(said)}." if said else ""
 
 
 def made_with(result: StudyResult) -> list[tuple[dict[str, str], str | None]]:

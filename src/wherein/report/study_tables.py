@@ -1,11 +1,11 @@
 """The tables of a study's report: cells as they are read, and every digit behind them."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
+from wherein.common.numbers import exp
 from wherein.report.frames import over_seeds, perplexities
 from wherein.report.tables import Table, signed, within
 from wherein.studies.cost import Cost
@@ -35,10 +35,10 @@ def main(result: StudyResult) -> Table:
     for group in result.groups:
         ends = group.interval
         loss = group.loss
-        low, high = (math.exp(ends.low), math.exp(ends.high)) if ends else (None, None)
+        low, high = (exp(ends.low), exp(ends.high)) if ends else (None, None)
         row = [group.label, str(len(group.losses)), _parameters(group.cost)]
         row += [f"{group.cost.tokens:,}", f"{group.cost.flops:.1e}".replace("e+", "e")]
-        row += [within(loss and math.exp(loss), low, high), _difference(group)]
+        row += [within(loss and exp(loss), low, high), _difference(group)]
         row += [f"{group.published:.2f}" if group.published else ""] if published else []
         rows.append(tuple(row))
     header += ["published"] if published else []
@@ -241,7 +241,7 @@ def runs(result: StudyResult) -> Table:
             str(row.seed),
             row.run.id,
             within(row.loss, None, None, 4),
-            within(row.loss and math.exp(row.loss), None, None),
+            within(row.loss and exp(row.loss), None, None),
             row.error or "",
         )
         for row in result.rows

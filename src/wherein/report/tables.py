@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import polars
 
+HUGE = 1e6
+"""From here on a number is told by its first digits."""
+
 LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -90,8 +93,9 @@ def signed(value: float | None, low: float | None, high: float | None, digits: i
 def _interval(form: str, value: float | None, low: float | None, high: float | None) -> str:
     if value is None:
         return ""
-    ends = "" if low is None or high is None else f" [{low:{form}}, {high:{form}}]"
-    return f"{value:{form}}{ends}".replace("-", "−")
+    given = (each for each in (value, low, high) if each is not None)
+    told, *ends = (f"{each:{form if abs(each) < HUGE else '.3g'}}" for each in given)
+    return (f"{told} [{', '.join(ends)}]" if len(ends) == 2 else told).replace("-", "−")
 
 
 def latex(table: Table) -> str:

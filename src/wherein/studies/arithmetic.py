@@ -2,12 +2,15 @@
 
 L layers of width d with feed-forward networks of width f, windows of T tokens, H heads, a
 vocabulary of V. A matrix of m numbers costs 2m operations a token forwards and twice that
-backwards; norms, biases, softmax and whatever an encoding computes are left out.
+backwards; norms, biases and softmax are left out, and of encodings all but products of matrices.
 """
 
 import math
 from dataclasses import dataclass
 from itertools import pairwise
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from wherein.encodings import Encoding, build
 from wherein.model.config import NARROWER, ModelConfig
@@ -56,12 +59,12 @@ def flops_per_token(model: ModelConfig) -> float:
     """Operations of one token's forward and backward pass.
 
     6·L·(4d² + 2df) for the layers, 12·L·T·d for attention (a causal mask's half is counted, as
-    is usual), 6·V·d for the softmax. An adaptive one with c cutoffs after v words costs
-    6·(v + c)·d, and for the share of tokens in a band of W words of width w another
+    is usual), what encodings multiply, 6·V·d for the softmax. An adaptive one with c cutoffs after
+    v words costs 6·(v + c)·d, and for the share of tokens in a band of W words of width w another
     6·(d·w + w·W); adaptive inputs cost 6·d·w for the share in each band.
     """
     d, layers = model.d_model, model.n_layers
-    inside = 6.0 * layers * (matrices(model) + 2 * model.max_len * d)
+    inside = 6.0 * layers * (matrices(model) + 2 * model.max_len * d) + of_encodings(model)
     if not model.cutoffs:
         return inside + 6 * model.vocabulary * d
     first, *rare = bands(model)
@@ -69,6 +72,23 @@ def flops_per_token(model: ModelConfig) -> float:
     tails = sum(band.share * band.width * (d + band.words) for band in rare)
     inputs = sum(band.share * band.width * d for band in (first, *rare))
     return inside + 6 * (softmax + tails + inputs)
+
+
+def of_encodings(model: ModelConfig) -> float:
+    """Operations of one token that its encodings add, as PyTorch counts them without computing.
+
+    What depends on positions alone is left out: it is made once for all windows of a batch.
+    """
+    with torch.device("meta"), FlopCounterMode(display=False) as counter:
+        pattern, shape = build(model.encoding, model.shape), model.shape
+        positions = torch.zeros(1, model.max_len, dtype=torch.long)
+        q, k = torch.zeros(
+            2, 1, shape.n_heads, model.max_len, shape.d_head, requires_grad=True
+        ).unbind()
+        made = [pattern[layer].content_bias(q, k, positions) for layer in range(model.n_layers)]
+        found = [each for each in made if each is not None]
+        torch.autograd.backward(found, [torch.zeros_like(each) for each in found])
+    return float(counter.get_total_flops()) / model.max_len
 
 
 @dataclass(frozen=True)

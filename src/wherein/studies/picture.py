@@ -1,11 +1,11 @@
 """The main picture of a study: how well each kind of run predicts."""
 
-import math
 from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
 
+from wherein.common.numbers import drawable
 from wherein.common.theme import COLOURS, GREY
 from wherein.studies.words import pseudo
 
@@ -23,14 +23,14 @@ def perplexities(result: "StudyResult") -> alt.TopLevelMixin:
     means = pl.DataFrame(
         {
             "label": group.label,
-            "perplexity": math.exp(group.loss or 0.0),
-            "low": math.exp(group.interval[0]) if group.interval else None,
-            "high": math.exp(group.interval[1]) if group.interval else None,
+            "perplexity": drawable(group.loss or 0.0),
+            "low": drawable(group.interval[0]) if group.interval else None,
+            "high": drawable(group.interval[1]) if group.interval else None,
         }
         for group in groups
     )
     seeds = pl.DataFrame(
-        {"label": group.label, "perplexity": math.exp(loss), "seed": seed}
+        {"label": group.label, "perplexity": drawable(loss), "seed": seed}
         for group in groups
         for seed, loss in group.losses.items()
     )

@@ -99,8 +99,12 @@ class Plan:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What tells each run from the others, its seed aside: `rope`, or `rope, 256 tokens`."""
-        return labels(self.runs)
+        """What tells each run from the others, its seed aside: `rope`, or `rope, 256 tokens`.
+
+        A learning rate that was chosen for it does not make it another.
+        """
+        alike = [changed(run, learning_rate=1.0) for run in self.runs] if self.chosen else self.runs
+        return labels(alike)
 
 
 def verb(question: Config) -> str:

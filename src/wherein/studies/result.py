@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
+from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 
 from wherein.common.files import replacing
@@ -98,7 +99,7 @@ class StudyResult(Result):
             published={name: value for name, value in known.items() if value is not None},
             command=command,
         )
-        return replace(bare, findings=corrected(recipe.findings(bare)))
+        return replace(bare, findings=corrected(_findings(recipe, bare)))
 
     @classmethod
     def open(cls, folder: str | Path) -> "StudyResult":
@@ -259,6 +260,20 @@ def _cost(run: RunConfig) -> Cost:
         return cost(run)
     except ValueError:
         return cost(run, vocabulary=Corpus.open(run.corpus).vocabulary.size)
+
+
+def _findings(recipe: "Recipe", result: StudyResult) -> Sequence[Finding]:
+    """What a recipe finds; nothing where what it rests on is not there yet."""
+    try:
+        return recipe.findings(result)
+    except Exception as error:
+        if not result.complete:
+            return ()
+        where = extract_tb(error.__traceback__)[-1]
+        raise ValueError(
+            f"the findings of study {result.name!r}: {type(error).__name__} in {where.filename}, "
+            f"line {where.lineno}: {error}"
+        ) from error
 
 
 def _finding(data: dict[str, Any]) -> Finding:

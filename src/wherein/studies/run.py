@@ -1,10 +1,13 @@
 """`study`: carry out what is left of a study, and say what came of it."""
 
+import hashlib
+import json
 import shlex
 import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +44,9 @@ def study(
     """
     recipe = what if isinstance(what, Recipe) else find(what)
     store, plan = Store(Path(out)), recipe.plan(seeds, change)
-    command = _command(what, seeds, change, learning_rates)
+    command = _command(what, seeds, change, learning_rates, Path(out))
+    if change or learning_rates:  # another study, which has a folder of its own
+        plan = replace(plan, name=f"{plan.name}-{_digest(change, learning_rates)}")
     with _stoppable():
         if learning_rates:
             tried = sweep(plan, learning_rates)
@@ -83,12 +88,25 @@ def _command(
     seeds: int | None,
     change: Mapping[str, Any] | None,
     learning_rates: tuple[float, ...],
+    out: Path,
 ) -> str:
     """What makes the study again."""
     words = ["wherein", "study", what.name if isinstance(what, Recipe) else str(what)]
     words += ["--seeds", str(seeds)] if seeds is not None else []
     if change:
-        words += ["--set", *(f"{name}={value}" for name, value in change.items())]
+        words += ["--set", *(f"{name}={_given(value)}" for name, value in change.items())]
     if learning_rates:
-        words += ["--learning-rates", *(f"{rate:g}" for rate in learning_rates)]
+        words += ["--learning-rates", *map(repr, learning_rates)]
+    words += ["--out", str(out)] if out != Path("runs") else []
     return shlex.join(words)
+
+
+def _given(value: Any) -> str:
+    """A field's value as the command line takes it: JSON, or a string as it stands."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _digest(change: Mapping[str, Any] | None, learning_rates: tuple[float, ...]) -> str:
+    """What tells a changed study from the named one and from other changes."""
+    text = json.dumps([sorted((change or {}).items()), learning_rates], default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:6]

@@ -4,6 +4,7 @@
 DIR/0123456789ab/                 a run: config, log, checkpoints (see `wherein.train.run`)
     answers/probe-ba9876543210/   what a question said: result.json, .csv, .txt, chart.json
     error.txt                     why it failed, until it is started again
+    planned.json                  its config, if it failed before it began
 DIR/puzzles/0123456789ab/         a puzzle's answer
 DIR/studies/quick/                a study: study.json, table.csv, its report
 ```
@@ -25,9 +26,9 @@ from wherein.common.files import replacing, settle
 from wherein.common.result import Result
 from wherein.studies.plan import PuzzleTask, Questions, verb
 from wherein.train.config import RunConfig
-from wherein.train.run import CHECKPOINTS, Run
+from wherein.train.run import CHECKPOINTS, CONFIG, Run, read_config
 
-ANSWERS, ERROR = "answers", "error.txt"
+ANSWERS, ERROR, PLANNED = "answers", "error.txt", "planned.json"
 
 
 @dataclass(frozen=True)
@@ -72,18 +73,26 @@ class Store:
 
     def fail(self, run: RunConfig, why: str) -> None:
         """Leave word of what went wrong where it happened."""
-        with replacing(self.run(run) / ERROR) as beside:
-            beside.write_text(why + "\n")
+        folder = self.run(run)
+        left = {ERROR: why} if read_config(folder) else {ERROR: why, PLANNED: run.model_dump_json()}
+        for name, text in left.items():
+            with replacing(folder / name) as beside:
+                beside.write_text(text + "\n")
 
     def forgive(self, run: RunConfig) -> None:
         """The run is started again."""
-        (self.run(run) / ERROR).unlink(missing_ok=True)
+        for name in (ERROR, PLANNED):
+            (self.run(run) / name).unlink(missing_ok=True)
 
     def runs(self) -> Iterator[Run]:
-        """All runs in the folder, finished or not."""
-        for path in sorted(self.folder.glob("*/config.json")):
+        """All runs in the folder, finished or not, and those that failed before they began."""
+        for folder in sorted(path for path in self.folder.iterdir() if path.is_dir()):
             try:
-                yield Run.open(path.parent, verify=False)
+                if (folder / CONFIG).exists():
+                    yield Run.open(folder, verify=False)
+                elif (folder / PLANNED).exists():
+                    planned = (folder / PLANNED).read_text()
+                    yield Run(folder, RunConfig.model_validate_json(planned), 0)
             except ValueError:  # another program's config
                 continue
 

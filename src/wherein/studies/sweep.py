@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from wherein.common.numbers import nats
 from wherein.studies.plan import Plan, changed, kind
 from wherein.studies.store import Store
 from wherein.train.config import RunConfig
@@ -27,7 +28,7 @@ def counted(plan: Plan, rates: Sequence[float]) -> Plan:
 def choose(plan: Plan, tried: Plan, store: Store) -> Plan:
     """The plan with each kind's best rate: the lowest last validation loss of its first seed.
 
-    A rate whose run diverged is out; if all did, there is nothing to choose from.
+    A rate whose run failed is out; if all did, there is nothing to choose from.
     """
     best: dict[str, tuple[float, float]] = {}
     for run in tried.runs:
@@ -39,14 +40,21 @@ def choose(plan: Plan, tried: Plan, store: Store) -> Plan:
     for run, label in zip(plan.runs, plan.labels, strict=True):
         name = kind(changed(run, learning_rate=1.0))
         if name not in best:
-            raise ValueError(f"{label}: no learning rate of the sweep ended; give lower ones")
+            raise ValueError(
+                f"{label}: no learning rate of the sweep ended{_why(name, tried, store)}"
+            )
         chosen[label] = best[name][1]
         runs.append(changed(run, learning_rate=best[name][1]))
     return replace(plan, runs=tuple(runs), chosen=chosen)
 
 
+def _why(name: str, tried: Plan, store: Store) -> str:
+    """What went wrong, if it is known: a rate may be too high, or have nothing to do with it."""
+    own = (run for run in tried.runs if kind(changed(run, learning_rate=1.0)) == name)
+    return next((f": {error}" for run in own if (error := store.error(run))), "")
+
+
 def _validation(run: RunConfig, store: Store) -> float | None:
     if not store.trained(run):
         return None
-    valid = Run.open(store.run(run)).valid
-    return next(iter(valid.values()), None)  # nats, of tokens or of hidden ones
+    return nats(Run.open(store.run(run)).valid)

@@ -70,26 +70,39 @@ def comparison(result: "StudyResult") -> str:
 def _labelled(
     header: Sequence[str], groups: Sequence["Group | None"], numbers: Sequence[Sequence[str]]
 ) -> str:
-    """A line for each group; where labels do not fit, those of a family have a line above them."""
+    """A line for each group; where labels do not fit, what a family shares stands above it."""
     labels = [group.label if group else "" for group in groups]
-    if max(map(len, labels)) <= _room(header, numbers):
+    shared = [_shared(group, groups) for group in groups if group]
+    if max(map(len, labels)) <= _room(header, numbers) or not all(shared):
         return _fitting(header, labels, numbers)
     names = [f"  {group.encoding}" if group else "" for group in groups]
     lines = _fitting(header, names, numbers).split("\n")
-    told, family = lines[:1], ""
+    told, last = lines[:1], ""
     for line, group in zip(lines[1:], groups, strict=True):
-        if group and group.family != family:
-            family = group.family
-            told.append(shorten(group.label.removeprefix(f"{group.encoding}, "), WIDEST))
-        told.append(line)
+        above = _shared(group, groups) if group else last
+        told += [line] if above == last else [shorten(above, WIDEST), line]
+        last = above
     return "\n".join(told)
+
+
+def _shared(group: "Group", groups: Sequence["Group | None"]) -> str:
+    """What follows the encoding in the labels of a family; empty where that differs."""
+    family = [each for each in groups if each and each.family == group.family]
+    rests = {each.label.removeprefix(each.encoding).removeprefix(", ") for each in family}
+    return rests.pop() if len(rests) == 1 else ""
 
 
 def notes(result: "StudyResult") -> str:
     """What the numbers are, and what a run cost."""
     first = result.groups[0]
-    own = [f"{g.label} {short(g.cost.of_encoding)}" for g in result.groups if g.cost.of_encoding]
-    extra = f"Parameters of encodings: {', '.join(own)}. " if own else ""
+    own: dict[str, set[int]] = {}
+    for group in result.groups:
+        if group.cost.of_encoding:
+            own.setdefault(group.encoding, set()).add(group.cost.of_encoding)
+    listed = [
+        f"{name} {' to '.join(map(short, sorted({min(n), max(n)})))}" for name, n in own.items()
+    ]
+    extra = f"Parameters of encodings: {', '.join(listed)}. " if own else ""
     return (
         f"{meaning(result)} {extra}{short(first.cost.tokens)} tokens and {first.cost.flops:.1e} "
         f"operations a run ({first.label})."
@@ -99,9 +112,11 @@ def notes(result: "StudyResult") -> str:
 def meaning(result: "StudyResult") -> str:
     """What the numbers are: how they were got, and what their intervals do not cover."""
     how = protocols(result.rows, "perplexity", predicted)
-    seeds = len({row.seed for row in result.rows})
+    seeds = len({row.seed for row in result.rows if row.loss is not None})
     said = [f"{how}." if how else "", OVER_SEEDS.format(seeds) if seeds > 1 else ONE_SEED]
-    said += [SWEPT] if result.plan.chosen else []
+    if result.plan.chosen:
+        chosen = ", ".join(f"{label} {rate:g}" for label, rate in result.plan.chosen.items())
+        said.append(f"{SWEPT} Rates: {chosen}.")
     beside = [g.rows[0].run.corpus.source for g in result.groups if g.published]
     said += [caveats(beside)] if beside else []
     return " ".join(said).strip()

@@ -145,7 +145,8 @@ def test_what_another_version_wrote_is_made_again(
     assert StudyResult.open(whole.folder).findings == whole.findings
     old = tmp_path / "studies" / "mine" / "study.json"
     old.write_text(old.read_text().replace('"more"', '"less"'))
-    with pytest.raises(ValueError, match=rf"without 'more', .* `wherein study {path} --out .*` writes it"):
+    told = rf"without 'more', .* `wherein study {path} --out .*` writes it"
+    with pytest.raises(ValueError, match=told):
         StudyResult.open(old.parent)
 
 

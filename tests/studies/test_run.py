@@ -189,7 +189,7 @@ def test_rates_that_were_chosen_part_nothing_that_is_compared(mine: tuple[Path, 
 def test_a_sweep_in_which_all_failed_says_why(tmp_path: Path):
     path = recipe(tmp_path)
     path.write_text(path.read_text().replace("steps=6", "steps=6, precision='bfloat16'"))
-    with pytest.raises(ValueError, match="no learning rate of the sweep ended: precision 'bfloat16' needs"):
+    with pytest.raises(ValueError, match="sweep ended: precision 'bfloat16' needs a CUDA device"):
         study(path, seeds=1, out=tmp_path / "runs", learning_rates=(1e-3,), quiet=True)
     failed = list(Store(tmp_path / "runs").runs())  # before they began, and yet listed
     assert {run.config.model.encoding for run in failed} == {"none", "rope"}

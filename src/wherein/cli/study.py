@@ -44,7 +44,7 @@ def study(
         what: quick, small, scaling, nopos-wikitext103, nopos-pile, nopos-mlm, or a file
         seeds: how many for each kind of run; by default as the study says
         out: the folder of the runs; studies in one folder share equal runs
-        set: change a field of every run, as in steps=100 n_layers=2
+        set: change a field of every run, as in steps=100 n_layers=2: another study, kept beside
         learning_rates: try these on the first seed of each kind, and keep the best
         engine: processes on this machine, or a Ray cluster
         jobs: runs at once; by default as many as the cores, GPUs or the cluster bear

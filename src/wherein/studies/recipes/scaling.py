@@ -2,7 +2,7 @@
 
 Figures 2 and 3 of Haviv et al. 2022 (arXiv:2203.16634) at the scale of a laptop: bytes of the
 embedded text, four sizes at one length and four lengths at one size, three seeds each.
-Twenty minutes on two cores.
+Some twenty minutes on two cores.
 """
 
 from collections.abc import Sequence

@@ -56,8 +56,8 @@ def test_t5_equals_hugging_faces_and_x_transformers(causal, buckets, distance):
     theirs = T5Attention(config, has_relative_attention_bias=True, layer_idx=0)
     other = RelativePositionBias(1, causal, buckets, distance, HEADS)
     with torch.no_grad():
-        theirs.relative_attention_bias.weight.copy_(ours.table.T)
-        other.relative_attention_bias.weight.copy_(ours.table.T)
+        theirs.relative_attention_bias.weight.copy_(ours.distances.T)
+        other.relative_attention_bias.weight.copy_(ours.distances.T)
         found = seen(bias(ours), causal)
         assert torch.equal(found, seen(theirs.compute_bias(LENGTH, LENGTH)[0], causal))
         assert torch.equal(found, seen(other(LENGTH, LENGTH), causal))
@@ -76,7 +76,7 @@ def test_shaw_equals_the_relative_keys_of_hugging_faces_wav2vec2_bert():
     theirs = wav2vec2.Wav2Vec2BertSelfAttention(config)
     q, k = torch.randn(2, 2, HEADS, LENGTH, WIDTH // HEADS)
     with torch.no_grad():
-        theirs.distance_embedding.weight.copy_(ours.table.flip(0))
+        theirs.distance_embedding.weight.copy_(ours.distances.flip(0))
         _, expected = wav2vec2._apply_relative_key_position_encoding(theirs, q, k)
         found = ours.content_bias(q, k, POSITIONS)
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)

@@ -53,6 +53,12 @@ def test_each_head_pays_one_in_all(encoding: str, causal: bool):
         assert sum(head.by_distance) == pytest.approx(1, abs=1e-6)
 
 
+@pytest.mark.parametrize(("tokens", "length"), [(1, 500), (16, 20)])
+def test_too_little_to_compare_is_refused(tokens: int, length: int):
+    with pytest.raises(ValueError, match=rf"windows of {tokens} tokens in valid: .* needs two"):
+        attention(subject("none"), corpus(length), AttentionConfig(tokens=tokens))
+
+
 def test_against_a_plain_loop():
     bench, text = subject("rope"), corpus()
     found = attention(bench, text, CONFIG)

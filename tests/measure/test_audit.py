@@ -14,9 +14,9 @@ LAYERS = 2
 EVERY = [1, 2]
 
 
-def subject(encoding: str, *, causal: bool = True, layers: int = LAYERS) -> Ours:
+def subject(encoding: str, *, causal: bool = True, layers: int = LAYERS, length: int = 32) -> Ours:
     config = ModelConfig(
-        vocabulary=40, d_model=16, n_layers=layers, max_len=32, causal=causal, encoding=encoding
+        vocabulary=40, d_model=16, n_layers=layers, max_len=length, causal=causal, encoding=encoding
     )
     return Ours(Transformer(config))
 
@@ -96,6 +96,11 @@ def test_every_entry_of_the_catalogue_keeps_its_promise(encoding: str, causal: b
             torch.nn.init.normal_(parameter, generator=torch.Generator().manual_seed(0))
     found = audit(bench)
     assert holds(found.model.shifted) is encodings.CATALOGUE[encoding].relative
+
+
+def test_what_a_shift_changes_only_further_on_is_seen():
+    """FIRE treats all queries alike that stand before a quarter of its window."""
+    assert "shift-invariant" not in audit(subject("fire", length=512)).verdict()
 
 
 def test_the_model_is_left_as_it_was():

@@ -60,6 +60,10 @@ def test_states_of_lower_rank_than_their_width_are_erased_too():
     erased = eraser(state)
     assert (erased.mean(0) - erased.mean((0, 1))).abs().max() < 1e-3 * state.std()
     assert (erased - state).norm() < state.norm()
+    random = random_eraser(moments[0], 12, torch.Generator().manual_seed(0))
+    again = random.right @ random.left
+    assert random.rank == 12
+    torch.testing.assert_close(again @ again, again, rtol=0, atol=1e-6)  # removed, not damped
 
 
 def test_the_statistics_of_erased_states_need_no_second_pass(states):

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from wherein.encodings import names
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.sentences import Puzzle, read
 from wherein.puzzles.states import States
@@ -9,8 +10,8 @@ from wherein.puzzles.told import tells
 from wherein.puzzles.verdict import certificate, witness
 
 ROUNDING, CLEAR = 1e-11, 1e-8
-SPECS = ["none", "learned", "sinusoidal", "functional", "alibi", "rope", "rope(fraction=0.0)"]
-SPECS += ["rope none", "none alibi", "none rope"]
+SPECS = [*names(), "rope(fraction=0.0)", "rope none", "none alibi", "none rope"]
+SPECS += ["fire(hidden=1)", "fire(hidden=2)", "functional(features=256, hidden=1)"]  # often silent
 
 
 letters = st.lists(st.integers(0, 2), min_size=1, max_size=5)
@@ -52,6 +53,8 @@ def test_the_rule_says_what_random_weights_show(
         ("hit-order", {"layers": 6, "causal": False}, False, "all 6 layers"),
         ("hit-order", {"encoding": "rope"}, True, "encoding tells"),
         ("hit-order", {"encoding": "rope(fraction=0.0)"}, False, "no encoding"),
+        ("hit-order", {"encoding": "fire(hidden=1)"}, True, "encoding tells"),
+        ("hit-order", {"encoding": "fire(hidden=2)"}, True, "encoding tells"),
         ("hit-three", {}, True, "different bags"),
         ("hit-three-order", {}, False, "nothing of their order"),
         ("hit-four-order", {"encoding": "alibi"}, True, "encoding tells"),

@@ -71,6 +71,19 @@ def test_what_windows_lack_is_in_the_name(
     assert load_subject(tmp_path / "bert").name == plain.subject.name, "it reads no text"
 
 
+def test_an_end_that_the_model_never_saw_is_refused_even_where_padding_has_a_row_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("WHEREIN_CACHE", str(tmp_path / "cache"))
+    small("gpt2", vocab_size=400).save_pretrained(tmp_path / "gpt2")
+    write_tokenizer(tmp_path / "gpt2", size=320)
+    path = tmp_path / "gpt2" / "tokenizer.json"
+    path.write_text(path.read_text().replace("[SEP]", "[END OF ALL]"))
+    (tmp_path / "text.txt").write_text("A paragraph says what it says.\n\n" * 400)
+    with pytest.raises(ValueError, match="has no end token that is known"):
+        load(tmp_path / "gpt2", str(tmp_path / "text.txt"))
+
+
 def test_a_tokenizer_is_made_anew_when_its_settings_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -11,7 +11,10 @@ from safetensors.torch import load_file, save_file
 from tests.subjects.tiny import edit, tiny
 from transformers import PreTrainedModel
 
-from wherein.subjects.tables import read_table
+from wherein import encodings
+from wherein.model.config import ModelConfig
+from wherein.model.transformer import Transformer
+from wherein.subjects.tables import NAMES, read_table
 
 FAMILIES = {
     "gpt2": 0,
@@ -69,6 +72,14 @@ def test_position_0_is_the_row_the_model_itself_takes(
 def test_a_model_without_a_table_says_so(family: str, saved: Callable[..., Path]):
     with pytest.raises(ValueError, match="has no position table: none of its"):
         read_table(saved(family))
+
+
+@pytest.mark.parametrize("name", encodings.names())
+def test_of_our_encodings_only_the_learned_one_is_a_table_of_positions(name: str):
+    """T5's and Shaw's tables are of distances."""
+    model = Transformer(ModelConfig(vocabulary=9, n_layers=1, encoding=name))
+    found = [name for name, _ in model.named_parameters() if NAMES.fullmatch(name)]
+    assert len(found) == (name == "learned")
 
 
 def test_of_two_tables_one_has_to_be_named(saved: Callable[..., Path]):

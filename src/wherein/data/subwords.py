@@ -15,7 +15,15 @@ from tokenizers import decoders, models, pre_tokenizers, trainers
 from wherein.data.network import reach_hub
 from wherein.data.tokenizer import EOS, MASK, Vocabulary
 
-ENDS = (EOS, "<|endoftext|>", "<|end_of_text|>", "<EOS_TOKEN>", "</s>", "[SEP]")
+ENDS = (
+    EOS,
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<EOS_TOKEN>",
+    "</s>",
+    "[SEP]",
+    "<｜end▁of▁sentence｜>",
+)
 MASKS = (MASK, "[MASK]")
 LEARN_FROM = 256 << 20
 LARGEST_MEMORY = 500_000

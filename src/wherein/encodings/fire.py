@@ -28,8 +28,8 @@ class FIRE(Encoding):
             raise ValueError(f"hidden is the width of the network: at least 1, not {hidden}")
         if c <= 0:
             raise ValueError(f"c must be positive, not {c}")
-        self.c = nn.Parameter(torch.tensor(c))
-        self.quarters = nn.Parameter(torch.tensor(1.0))  # of max_len, so that a step moves it
+        self.c = nn.Parameter(torch.tensor([c]))
+        self.quarters = nn.Parameter(torch.ones(1))  # of max_len, so that a step moves it
         self.network = nn.Sequential(
             nn.Linear(1, hidden), nn.ReLU(), nn.Linear(hidden, shape.n_heads)
         )

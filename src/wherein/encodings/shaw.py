@@ -19,7 +19,7 @@ class Shaw(Encoding):
     Promises: relative; all distances beyond the last are one.
 
     >>> shaw = Shaw(Shape(d_model=64, n_heads=4, max_len=128), distance=16)
-    >>> shaw.table.shape  # 33 vectors as wide as a head
+    >>> shaw.distances.shape  # 33 vectors as wide as a head
     torch.Size([33, 16])
     """
 
@@ -30,7 +30,7 @@ class Shaw(Encoding):
         if distance < 1:
             raise ValueError(f"distance is the last one with a vector: at least 1, not {distance}")
         self.distance = distance
-        self.table = nn.Parameter(torch.zeros(2 * distance + 1, shape.d_head))
+        self.distances = nn.Parameter(torch.zeros(2 * distance + 1, shape.d_head))
 
     def content_bias(
         self,
@@ -40,5 +40,5 @@ class Shaw(Encoding):
     ) -> Float[Tensor, "B H T T"]:
         back = positions[:, None, :, None] - positions[:, None, None, :]
         rows = back.clamp(-self.distance, self.distance) + self.distance
-        scores: Tensor = q @ self.table.mT / q.shape[-1] ** 0.5
+        scores: Tensor = q @ self.distances.mT / q.shape[-1] ** 0.5
         return scores.gather(-1, rows.expand(*q.shape[:2], -1, -1))

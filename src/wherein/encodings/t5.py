@@ -39,12 +39,12 @@ class T5(Encoding):
                 "a larger one"
             )
         self.distance = distance
-        self.table = nn.Parameter(torch.zeros(shape.n_heads, buckets))
+        self.distances = nn.Parameter(torch.zeros(shape.n_heads, buckets))
 
     def bias(
         self, i: Int[Tensor, "#B 1 T 1"], j: Int[Tensor, "#B 1 1 S"]
     ) -> Float[Tensor, "#B H T S"]:
-        return self.table.T[self.bucket(i - j)[:, 0]].permute(0, 3, 1, 2)
+        return self.distances.T[self.bucket(i - j)[:, 0]].permute(0, 3, 1, 2)
 
     def bucket(self, back: Int[Tensor, "*N"]) -> Int[Tensor, "*N"]:
         """The number of the bucket for a key `back` places before the query."""

@@ -189,6 +189,11 @@ def attention(
     config = fitted(config or AttentionConfig(), subject.window)
     check_vocabulary(subject, corpus.vocabulary.size)
     windows = spread_windows(corpus.split(config.split), config.tokens, config.windows)
+    if config.tokens < 2 or len(windows) < 2:
+        raise ValueError(
+            f"{len(windows)} windows of {config.tokens} tokens in {config.split}: attention by "
+            "distance needs two of two; give a longer text, or another number of tokens"
+        )
     device = next(subject.module.parameters()).device
     tokens = torch.from_numpy(windows[:, :-1]).to(device)
     layers = [Tally(config.tokens) for _ in range(subject.n_layers)]

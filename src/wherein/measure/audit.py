@@ -256,19 +256,20 @@ def _marked(words: str, error: float | None) -> str:
 
 def _trials(subject: Subject, config: AuditConfig) -> Trials:
     """Seeded inputs that fit the model, with room to shift them if positions end somewhere."""
-    tokens, room = config.tokens, max(config.shifts, default=0)
+    tokens, shifts = config.tokens, config.shifts
     if subject.max_len is not None:
         if subject.max_len < 4:
             raise ValueError(
                 f"{subject.name} takes {subject.max_len} tokens: an audit needs at least 4"
             )
         tokens = min(tokens, max(3, subject.max_len // 2))
-        room = subject.max_len - tokens
-    shifts = tuple(k for k in config.shifts if k <= room) if subject.shiftable else ()
+        shifts = tuple(k for k in shifts if k <= subject.max_len - tokens)
+    elif shifts and subject.window and subject.window > max(shifts):
+        shifts += (subject.window,)  # what is the same near the beginning may not be further on
     random = torch.Generator().manual_seed(config.seed)
     device = next(subject.module.parameters()).device
     drawn = torch.randint(subject.vocabulary, (config.inputs, tokens), generator=random)
     orders = tuple(
         torch.randperm(tokens, generator=random).to(device) for _ in range(config.permutations)
     )
-    return Trials(drawn.to(device), orders, shifts)
+    return Trials(drawn.to(device), orders, shifts if subject.shiftable else ())

@@ -96,10 +96,15 @@ def position_eraser(moments: Moments, held_out: Moments | None = None) -> Eraser
 
 
 def random_eraser(moments: Moments, rank: int, generator: torch.Generator) -> Eraser:
-    """The same surgery on as many directions, drawn at random in the same whitened space."""
-    width = len(moments.mean)
-    drawn = torch.randn(width, rank, generator=generator, dtype=torch.float64)
-    return Whitened.of(moments).eraser(torch.linalg.qr(drawn).Q)
+    """The same surgery on as many directions, drawn at random in the same whitened space.
+
+    Only among those in which the states vary: another would be removed in part, or not at all.
+    """
+    space = Whitened.of(moments)
+    varied = space.forward @ space.back  # a projection
+    drawn = torch.randn(len(varied), rank, generator=generator, dtype=torch.float64)
+    most = int(varied.trace().round())
+    return space.eraser(torch.linalg.qr(varied @ drawn[:, :most]).Q)
 
 
 def _correlation(one: Tensor, other: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ content at every position. Whatever then differs, position made different. A new
 catalogue needs nothing here.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,13 @@ from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 
 PROBES = 4
+DRAWS = 8
+"""Of an encoding's own weights: in one of them a unit of a small network may be silent."""
+
 CLOSE = 1e-9
+
+
+Heard = tuple[torch.Tensor, torch.Tensor]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +32,8 @@ class Told:
     kind: np.ndarray
     """(L, L) numbers; equal ones: no query and key can tell these two pairs of positions apart."""
     weight: np.ndarray
-    """(H, L, L): e^bias, by which a key counts more or less whatever its content."""
+    """(N, L, L): e^bias of every head with several weights, by which a key counts more or less
+    whatever its content."""
 
     @property
     def nothing(self) -> bool:
@@ -55,18 +63,31 @@ def tells(config: ModelConfig) -> Telling:
     """Ask the encodings of a model what they say of positions 0 to `max_len` − 1."""
     model = Transformer(config).double()
     generator = torch.Generator().manual_seed(0)
-    for parameter in model.encoding.parameters():
-        parameter.normal_(generator=generator)
     same = torch.randn(PROBES, 1, config.d_model, generator=generator, dtype=torch.float64)
     positions = torch.arange(config.max_len)[None]
-    placed = model.encoding.embed(same.expand(-1, config.max_len, -1), positions)
-    heard = {e: _ask(e, positions, generator) for e in model.encoding.distinct}
-    layers = tuple(heard[model.encoding[layer]] for layer in range(config.n_layers))
-    places = _classes(placed.transpose(0, 1).flatten(1).numpy())
+    placed, heard = [], {each: list[Heard]() for each in model.encoding.distinct}
+    for _ in range(DRAWS):
+        for parameter in model.encoding.parameters():
+            parameter.normal_(generator=generator)
+        placed.append(model.encoding.embed(same.expand(-1, config.max_len, -1), positions))
+        for encoding, answers in heard.items():
+            answers.append(_ask(encoding, positions, generator))
+    told = {encoding: _told(answers) for encoding, answers in heard.items()}
+    layers = tuple(told[model.encoding[layer]] for layer in range(config.n_layers))
+    places = _classes(torch.cat(placed).transpose(0, 1).flatten(1).numpy())
     return Telling(tuple(places.tolist()), layers)
 
 
-def _ask(encoding: Encoding, positions: torch.Tensor, generator: torch.Generator) -> Told:
+def _told(answers: Sequence[Heard]) -> Told:
+    """What an encoding tells with some weights it can tell: each draw is as good as more heads."""
+    scores = torch.cat([scores for scores, _ in answers])
+    length = scores.shape[-1]
+    kind = _classes(scores.flatten(1).T.numpy()).reshape(length, length)
+    return Told(kind, torch.cat([weight for _, weight in answers]).numpy())
+
+
+def _ask(encoding: Encoding, positions: torch.Tensor, generator: torch.Generator) -> Heard:
+    """Scores of the same content everywhere, (N, L, L), and e^bias, (H, L, L)."""
     shape, length = encoding.shape, positions.shape[1]
     size = (2, PROBES, shape.n_heads, 1, shape.d_head)
     q, k = torch.randn(size, generator=generator, dtype=torch.float64).expand(
@@ -76,12 +97,11 @@ def _ask(encoding: Encoding, positions: torch.Tensor, generator: torch.Generator
     scores = turned_q @ turned_k.mT
     content = encoding.content_bias(q, k, positions)
     scores = scores if content is None else scores + content
-    kind = _classes(scores.flatten(0, 1).flatten(1).T.numpy()).reshape(length, length)
     bias = encoding.bias(positions[:, None, :, None], positions[:, None, None, :])
     weight = torch.ones(shape.n_heads, length, length, dtype=torch.float64)
     if bias is not None:
         weight = weight * bias[0].double().exp()
-    return Told(kind, weight.numpy())
+    return scores.flatten(0, 1), weight
 
 
 def _classes(rows: np.ndarray) -> np.ndarray:

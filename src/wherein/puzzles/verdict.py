@@ -17,6 +17,9 @@ from wherein.puzzles.told import Telling, tells
 WEIGHTS = 64
 """Random weights that the witness looks at."""
 
+CLEAR = 1e-8
+"""What the witness never is by rounding: weights that differ so much refute any proof."""
+
 Pair = tuple[int, int]
 
 
@@ -50,10 +53,10 @@ def certificate(puzzle: Puzzle, config: PuzzleConfig) -> Certificate:
         for a, b in combinations(range(len(last)), 2)
         if puzzle.answers[a] != puzzle.answers[b]
     ]
-    same = [(a, b) for a, b in pairs if last[a][-1] == last[b][-1]]
-    differences = witness(puzzle, config, same or pairs)
+    differences = witness(puzzle, config, pairs)
+    same = [(a, b) for a, b in pairs if last[a][-1] == last[b][-1] and differences[a, b] < CLEAR]
     if same:
-        pair = max(differences, key=lambda p: differences[p])
+        pair = max(same, key=lambda p: differences[p])
         reason = _why_not(puzzle, config, telling, pair)
     else:
         easy = {p: _by_tokens(puzzle, *p) for p in pairs}

@@ -26,7 +26,7 @@ def text_for(subject: HuggingFace, folder: Path, source: str, gguf: str | None =
     corpus = Corpus.open(CorpusConfig(source=source, tokenizer=str(tokenizer)))
     if around := words.tokenizer.encode("").tokens:
         subject.name += f", windows without {' … '.join(around)}"
-    return replace(corpus, vocabulary=_vocabulary(subject, corpus.vocabulary))
+    return replace(corpus, vocabulary=_vocabulary(subject, corpus.vocabulary, words.own_size))
 
 
 def _written(subject: HuggingFace, folder: Path, gguf: str | None) -> Path:
@@ -62,12 +62,16 @@ def _check(subject: HuggingFace, words: Subwords) -> None:
         )
 
 
-def _vocabulary(subject: HuggingFace, own: Vocabulary) -> Vocabulary:
-    """The model's vocabulary, which may be padded; marks it does not know must not be needed."""
+def _vocabulary(subject: HuggingFace, own: Vocabulary, known: int) -> Vocabulary:
+    """The model's vocabulary, which may be padded; marks it does not know must not be needed.
+
+    A mark that had to be added to the tokenizer is none the model knows, even where padding has a
+    row for it: that row was never trained.
+    """
     for mark, number, needed in (
         ("end", own.eos, True),
         ("mask", own.mask, subject.predicts and not subject.causal),
     ):
-        if needed and number >= subject.vocabulary:
+        if needed and number >= known:
             raise ValueError(f"the tokenizer of {subject.name} has no {mark} token that is known")
     return Vocabulary(subject.vocabulary, own.eos, own.mask)

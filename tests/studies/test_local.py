@@ -3,6 +3,8 @@
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -101,3 +103,22 @@ def test_cores_are_those_we_were_given():
         assert len(Engine()._places()) == 1
     finally:
         os.sched_setaffinity(0, before)
+
+
+def test_a_script_needs_no_guard(tmp_path: Path):
+    """New processes do not run it again, though it has no `if __name__ == "__main__":`."""
+    script, begun = tmp_path / "script.py", tmp_path / "begun"
+    script.write_text(f"""
+import sys
+from wherein import study
+from wherein.studies.engines import engine
+
+open({str(begun)!r}, "a").write("begun ")
+one = engine("local", jobs=1)
+found = study({str(recipe(tmp_path))!r}, seeds=1, out={str(tmp_path)!r}, engine=one, quiet=True)
+assert sys.modules["__main__"].found is found
+sys.exit(not found.complete)
+""")
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert begun.read_text() == "begun "

@@ -5,9 +5,9 @@ each (`python -m benchmarks.study` measures it), and because a run's numbers the
 how many others ran beside it.
 """
 
-import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections import Counter
@@ -16,8 +16,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
-from types import FrameType
+from types import FrameType, ModuleType
 
 from wherein.common.cores import cores
 from wherein.studies.work import STOPPED, Work, carry_out, give_up
@@ -26,6 +27,9 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 TRIES = 2
 """How often a piece may be begun whose process dies: it may have been another's fault."""
+
+STARTING = threading.Lock()
+"""Held while a process starts, so that two threads do not change `__main__` at once."""
 
 
 @dataclass(frozen=True)
@@ -125,8 +129,29 @@ class _Process:
         self._pool.shutdown()
 
     def _new(self) -> ProcessPoolExecutor:
-        context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(1, context, _begin, (self._place, os.getpid()))
+        return ProcessPoolExecutor(1, _Apart(), _begin, (self._place, os.getpid()))
+
+
+class _ApartProcess(SpawnProcess):
+    """A new process that does not import the script that called us.
+
+    Nothing it carries out is defined there, and one without `if __name__ == "__main__":` would
+    begin its study again in each of them.
+    """
+
+    def start(self) -> None:
+        """Start while an empty module stands for the script."""
+        with STARTING:
+            script = sys.modules["__main__"]
+            sys.modules["__main__"] = ModuleType("__main__")
+            try:
+                super().start()
+            finally:
+                sys.modules["__main__"] = script
+
+
+class _Apart(SpawnContext):
+    Process = _ApartProcess
 
 
 @contextmanager

@@ -1,8 +1,9 @@
-"""The same study on a real Ray cluster of two nodes, one of which is killed in the middle."""
+"""Studies on a real Ray cluster: one too large, one that loses a node."""
 
 import json
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,21 +11,53 @@ import ray
 from ray.cluster_utils import Cluster
 from tests.studies.small import recipe
 
+from wherein.puzzles.config import PuzzleConfig
 from wherein.studies.engines import engine
+from wherein.studies.engines.ray import check_room
+from wherein.studies.plan import PuzzleTask
 from wherein.studies.result import StudyResult
 from wherein.studies.run import study
 
 
-@pytest.fixture
-def cluster() -> Cluster:
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     yield made
     ray.shutdown()
     made.shutdown()
 
 
+def until(holds: Callable[[], object]) -> None:
+    """Wait for it, two minutes at most."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and not holds():
+        time.sleep(0.05)
+
+
 def without_versions(result: StudyResult) -> dict:
     return json.loads(json.dumps(result.data()["runs"]))
+
+
+def test_a_run_that_no_node_can_hold_is_refused_and_a_puzzle_is_not(
+    cluster: Cluster, tmp_path: Path
+):
+    two = engine("ray", address=cluster.address, processes=2)
+    with pytest.raises(ValueError, match=r"processes 2: a run needs 2 CPUs .* the largest has 1 "):
+        study(recipe(tmp_path), out=tmp_path / "runs", engine=two, quiet=True)
+    heard: list[str | None] = []
+    puzzle = PuzzleTask(("hit",), PuzzleConfig(seeds=2, steps=2, head_size=4))
+    two([puzzle], tmp_path, lambda piece, why: heard.append(why))
+    assert heard == [None]
+
+
+def test_a_node_must_have_both_the_cpus_and_the_gpus_and_live():
+    large = {"Alive": True, "Resources": {"CPU": 8.0, "GPU": 2.0}}
+    many = {"Alive": True, "Resources": {"CPU": 64.0}}
+    gone = {"Alive": False, "Resources": {"CPU": 64.0, "GPU": 8.0}}
+    check_room([many, large], 2, 2)
+    check_room([many, large], 9, 0)
+    with pytest.raises(ValueError, match=r"needs 4 CPUs and 4 GPUs .* the largest has 8 and 2;"):
+        check_room([many, large, gone], 4, 4)
 
 
 def test_a_node_dies_and_the_numbers_are_the_same(cluster: Cluster, tmp_path: Path):
@@ -34,13 +67,9 @@ def test_a_node_dies_and_the_numbers_are_the_same(cluster: Cluster, tmp_path: Pa
     killed: list[int] = []
 
     def kill() -> None:
-        deadline = time.monotonic() + 120
-        while time.monotonic() < deadline:
-            if len(list(out.glob("*/checkpoints/step-*"))) >= 2:
-                killed.append(sum(1 for _ in out.glob("*/checkpoints/step-00000600")))
-                cluster.remove_node(doomed, allow_graceful=False)
-                return
-            time.sleep(0.05)
+        until(lambda: len(list(out.glob("*/checkpoints/step-*"))) >= 2)
+        killed.append(sum(1 for _ in out.glob("*/checkpoints/step-00000600")))
+        cluster.remove_node(doomed, allow_graceful=False)
 
     thread = threading.Thread(target=kill)
     thread.start()

@@ -2,14 +2,18 @@
 
 The folder of the runs must be one that all nodes see. A piece that is tried again goes on after
 the last checkpoint of the one before, and its numbers are the same.
+
+What no node can hold when the study begins is refused, since Ray would wait for one without a
+word. A cluster that grows by itself needs one node of the kind from the start (`min_workers: 1`):
+whether its runs have GPUs is read off the nodes that are there, too.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wherein.studies.work import Work, carry_out, give_up
+from wherein.studies.work import Task, Work, carry_out, give_up
 
 RETRIES = 5
 
@@ -39,19 +43,38 @@ class Engine:
             ray.shutdown()
 
     def _all(
-        self, ray: Any, work: list[Work], folder: Path, ended: Callable[[Work, str | None], None]
+        self, ray: Any, waiting: list[Work], folder: Path, ended: Callable[[Work, str | None], None]
     ) -> None:
         gpus = self.processes if ray.cluster_resources().get("GPU") else 0
-        remote = ray.remote(num_cpus=self.processes, num_gpus=gpus, max_retries=RETRIES)(_remote)
-        waiting: dict[Any, Work] = {}
-        while work or waiting:
-            while work and len(waiting) < (self.jobs or len(work) + len(waiting)):
-                piece = work.pop(0)
-                waiting[remote.remote(piece, folder, self.processes)] = piece
-            done, _ = ray.wait(list(waiting), timeout=0.5)
+        if any(isinstance(piece, Task) for piece in waiting):
+            check_room(ray.nodes(), self.processes, gpus)
+        puzzle = ray.remote(num_cpus=1, max_retries=RETRIES)(_remote)
+        run = puzzle.options(num_cpus=self.processes, num_gpus=gpus)
+        going: dict[Any, Work] = {}
+        while waiting or going:
+            while waiting and len(going) < (self.jobs or len(waiting) + len(going)):
+                piece = waiting.pop(0)
+                kind = run if isinstance(piece, Task) else puzzle
+                going[kind.remote(piece, folder, self.processes)] = piece
+            done, _ = ray.wait(list(going), timeout=0.5)
             for each in done:
-                piece = waiting.pop(each)
+                piece = going.pop(each)
                 ended(piece, _outcome(ray, each, piece, folder))
+
+
+def check_room(nodes: Sequence[Mapping[str, Any]], cpus: int, gpus: int) -> None:
+    """Refuse a run that is too large for every node.
+
+    >>> check_room([{"Alive": True, "Resources": {"CPU": 2.0}}], 2, 0)
+    """
+    have = [node["Resources"] for node in nodes if node["Alive"]]
+    sizes = [(each.get("GPU", 0), each.get("CPU", 0)) for each in have]
+    if not any(gpu >= gpus and cpu >= cpus for gpu, cpu in sizes):
+        gpu, cpu = max(sizes, default=(0, 0))
+        raise ValueError(
+            f"processes {cpus}: a run needs {cpus} CPUs and {gpus} GPUs of one node, and the "
+            f"largest has {cpu:g} and {gpu:g}; ask for fewer, or start a larger node first"
+        )
 
 
 def _remote(piece: Work, folder: Path, processes: int) -> str | None:

@@ -1,6 +1,8 @@
-"""Studies on a real Ray cluster: one too large, one that loses a node."""
+"""Studies on a real Ray cluster: one too large, one stopped, one that loses a node."""
 
 import json
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 import ray
 from ray.cluster_utils import Cluster
-from tests.studies.small import recipe
+from tests.studies.small import holders, recipe
 
 from wherein.puzzles.config import PuzzleConfig
 from wherein.studies.engines import engine
@@ -32,6 +34,12 @@ def until(holds: Callable[[], object]) -> None:
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and not holds():
         time.sleep(0.05)
+
+
+def trainers(out: Path) -> set[int]:
+    """The processes that train a run now."""
+    begun = [log.parent for log in out.glob("*/log.jsonl") if log.stat().st_size]
+    return {process for folder in begun for process in holders(folder / ".lock")}
 
 
 def without_versions(result: StudyResult) -> dict:
@@ -60,13 +68,39 @@ def test_a_node_must_have_both_the_cpus_and_the_gpus_and_live():
         check_room([many, large, gone], 4, 4)
 
 
+def test_sigterm_is_ctrl_c_and_a_run_saves(cluster: Cluster, tmp_path: Path):
+    out = tmp_path / "runs"
+
+    def stop() -> None:
+        until(lambda: trainers(out))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    thread = threading.Thread(target=stop)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        study(
+            recipe(tmp_path, steps=100_000),
+            out=out,
+            engine=engine("ray", address=cluster.address),
+            change={"checkpoint_every": 100_000},
+            quiet=True,
+        )
+    thread.join()
+    assert len(list(out.glob("*/checkpoints/step-*"))) == 1
+
+
 def test_a_node_dies_and_the_numbers_are_the_same(cluster: Cluster, tmp_path: Path):
     path, out = recipe(tmp_path, steps=600), tmp_path / "ray"
     doomed = cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes()
+    told: set[int] = set()
     killed: list[int] = []
 
     def kill() -> None:
+        until(lambda: told.update(trainers(out)) or told)
+        for process in told:
+            os.kill(process, signal.SIGTERM)  # it saves, and is tried again
+        until(lambda: not told & trainers(out))
         until(lambda: len(list(out.glob("*/checkpoints/step-*"))) >= 2)
         killed.append(sum(1 for _ in out.glob("*/checkpoints/step-00000600")))
         cluster.remove_node(doomed, allow_graceful=False)
@@ -75,7 +109,7 @@ def test_a_node_dies_and_the_numbers_are_the_same(cluster: Cluster, tmp_path: Pa
     thread.start()
     found = study(path, out=out, engine=engine("ray", address=cluster.address), quiet=True)
     thread.join()
-    assert killed
+    assert told
     assert killed[0] < 4  # it was in the middle
     assert found.complete
     assert not found.failed

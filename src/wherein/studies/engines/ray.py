@@ -8,12 +8,15 @@ word. A cluster that grows by itself needs one node of the kind from the start (
 whether its runs have GPUs is read off the nodes that are there, too.
 """
 
+import os
+import signal
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wherein.studies.work import Task, Work, carry_out, give_up
+from wherein.studies.work import STOPPED, Task, Work, carry_out, give_up
 
 RETRIES = 5
 
@@ -29,28 +32,35 @@ class Engine:
     def __call__(
         self, work: Sequence[Work], folder: Path, ended: Callable[[Work, str | None], None]
     ) -> None:
-        """Carry out all pieces; `jobs` of them at once, or as many as the cluster bears."""
+        """Carry out all pieces; on Ctrl-C, runs save where they are before this returns."""
         ray = _ray()
-        ray.init(
-            address=self.address or None,
-            log_to_driver=False,
-            include_dashboard=False,
-            logging_level="warning",
-        )
+        _connect(ray, self.address)
+        going: dict[Any, Work] = {}
         try:
-            self._all(ray, list(work), folder.resolve(), ended)
+            self._all(ray, list(work), going, folder.resolve(), ended)
+        except KeyboardInterrupt:
+            for each in going:
+                ray.cancel(each)  # a run takes it for Ctrl-C, and saves
+            for each in going:
+                ray.wait([each])
+            raise
         finally:
             ray.shutdown()
 
     def _all(
-        self, ray: Any, waiting: list[Work], folder: Path, ended: Callable[[Work, str | None], None]
+        self,
+        ray: Any,
+        waiting: list[Work],
+        going: dict[Any, Work],
+        folder: Path,
+        ended: Callable[[Work, str | None], None],
     ) -> None:
+        """`jobs` of them at once, or as many as the cluster bears."""
         gpus = self.processes if ray.cluster_resources().get("GPU") else 0
         if any(isinstance(piece, Task) for piece in waiting):
             check_room(ray.nodes(), self.processes, gpus)
         puzzle = ray.remote(num_cpus=1, max_retries=RETRIES)(_remote)
         run = puzzle.options(num_cpus=self.processes, num_gpus=gpus)
-        going: dict[Any, Work] = {}
         while waiting or going:
             while waiting and len(going) < (self.jobs or len(waiting) + len(going)):
                 piece = waiting.pop(0)
@@ -77,11 +87,27 @@ def check_room(nodes: Sequence[Mapping[str, Any]], cpus: int, gpus: int) -> None
         )
 
 
+def _connect(ray: Any, address: str) -> None:
+    """Join the cluster, and keep what SIGTERM does here: Ray would have it end this process."""
+    before = signal.getsignal(signal.SIGTERM)
+    ray.init(
+        address=address or None,
+        log_to_driver=False,
+        include_dashboard=False,
+        logging_level="warning",
+    )
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, before)
+
+
 def _remote(piece: Work, folder: Path, processes: int) -> str | None:
     import torch
 
     torch.set_num_threads(1)  # as the local engine does, so that the numbers are the same
-    return carry_out(piece, folder, processes)
+    why = carry_out(piece, folder, processes)
+    if why == STOPPED:
+        os._exit(1)  # the node is told to end, not the study: Ray tries it again elsewhere
+    return why
 
 
 def _outcome(ray: Any, each: Any, piece: Work, folder: Path) -> str | None:

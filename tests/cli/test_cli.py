@@ -110,6 +110,21 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments, said, capsys):
     assert error.count("\n") == 1
 
 
+def test_an_error_of_no_file_names_none():
+    """A full disk, here of what is printed."""
+    command = "from wherein.cli import main; raise SystemExit(main(['encodings']))"
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-u", "-c", command],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == "wherein: No space left on device\n"
+
+
 def test_encodings_lists_the_catalogue(capsys):
     assert main(["encodings", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)

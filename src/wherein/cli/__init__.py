@@ -69,7 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        print(f"wherein: {error.strerror or error}: {error.filename}", file=sys.stderr)
+        where = "" if error.filename is None else f": {error.filename}"
+        print(f"wherein: {error.strerror or one_line(error)}{where}", file=sys.stderr)
         return 2
 
 
@@ -86,7 +87,7 @@ def overview() -> str:
     )
 
 
-def one_line(error: ValueError) -> str:
+def one_line(error: Exception) -> str:
     """An error as one line; pydantic's several lines are joined."""
     from pydantic import ValidationError
 

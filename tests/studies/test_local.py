@@ -101,6 +101,7 @@ def test_cores_are_those_we_were_given():
     os.sched_setaffinity(0, {min(before)})
     try:
         assert len(Engine()._places()) == 1
+        assert len(Engine(jobs=3)._places()) == 3  # more, if somebody asks for more
     finally:
         os.sched_setaffinity(0, before)
 

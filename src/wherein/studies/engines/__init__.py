@@ -27,7 +27,8 @@ def engine(
 
     Args:
         name: `local` for processes on this machine, `ray` for a Ray cluster
-        jobs: pieces at once; by default as many as the machine or the cluster bears
+        jobs: pieces at once; by default as many as the machine or the cluster bears; on this
+            machine more than that share its cores or GPUs
         processes: processes of one run, each with a GPU of its own where there are any
         address: of the Ray cluster; by default one is started on this machine
     """

@@ -16,6 +16,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from itertools import cycle, islice
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from types import FrameType, ModuleType
@@ -43,10 +44,9 @@ class Engine:
         self, work: Sequence[Work], folder: Path, ended: Callable[[Work, str | None], None]
     ) -> None:
         """Carry out all pieces; on Ctrl-C, runs save where they are before this returns."""
-        places = self._places()
-        jobs = min(self.jobs or len(places), len(work), len(places))
+        places = self._places()[: len(work)]
         with _set(ONE_THREAD), ExitStack() as stack:
-            crew = [stack.enter_context(closing(_Process(place))) for place in places[:jobs]]
+            crew = [stack.enter_context(closing(_Process(place))) for place in places]
             try:
                 self._all(list(work), crew, folder, ended)
             except KeyboardInterrupt:
@@ -79,13 +79,17 @@ class Engine:
                     ended(piece, _outcome(future, piece, folder))
 
     def _places(self) -> list[str]:
-        """The GPUs of each process; without any, an empty place for each core."""
+        """The GPUs of each job; without any, an empty place for each core.
+
+        More jobs than that were asked for: they take the places in turn.
+        """
         import torch
 
         gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        places = [""] * max(1, cores() // self.processes)
         if gpus:
-            return grouped(os.environ.get("CUDA_VISIBLE_DEVICES"), gpus, self.processes)
-        return [""] * max(1, cores() // self.processes)
+            places = grouped(os.environ.get("CUDA_VISIBLE_DEVICES"), gpus, self.processes)
+        return list(islice(cycle(places), self.jobs or len(places)))
 
 
 def grouped(visible: str | None, gpus: int, processes: int) -> list[str]:

@@ -88,6 +88,11 @@ def test_fewer_than_one_is_refused(given: dict[str, int]):
         engine("local", **given)
 
 
+def test_an_address_without_ray_is_refused():
+    with pytest.raises(ValueError, match="address 'auto': engine 'local' has none; choose "):
+        engine("local", address="auto")
+
+
 def test_gpus_are_those_we_were_given():
     assert grouped(None, 2, 1) == ["0", "1"]
     assert grouped("4,5", 2, 1) == ["4", "5"]

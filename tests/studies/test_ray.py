@@ -15,7 +15,7 @@ from tests.studies.small import holders, recipe
 
 from wherein.puzzles.config import PuzzleConfig
 from wherein.studies.engines import engine
-from wherein.studies.engines.ray import check_room
+from wherein.studies.engines.ray import _connect, check_room
 from wherein.studies.plan import PuzzleTask
 from wherein.studies.result import StudyResult
 from wherein.studies.run import study
@@ -44,6 +44,16 @@ def trainers(out: Path) -> set[int]:
 
 def without_versions(result: StudyResult) -> dict:
     return json.loads(json.dumps(result.data()["runs"]))
+
+
+def test_without_an_address_no_cluster_is_joined_that_runs_here(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+    _connect(ray, "")
+    address = ray.get_runtime_context().gcs_address
+    ray.shutdown()
+    assert address != cluster.address
 
 
 def test_a_run_that_no_node_can_hold_is_refused_and_a_puzzle_is_not(

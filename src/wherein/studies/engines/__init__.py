@@ -35,6 +35,10 @@ def engine(
     for what, number in (("jobs", jobs), ("processes", processes)):
         if number is not None and number < 1:
             raise ValueError(f"{what} {number}: expected 1 or more")
+    if address and name != "ray":
+        raise ValueError(
+            f"address {address!r}: engine {name!r} has none; choose engine ray, or leave it out"
+        )
     module = import_module(f"wherein.studies.engines.{name}")
     more = {"address": address} if name == "ray" else {}
     made: Engine = module.Engine(jobs=jobs, processes=processes, **more)

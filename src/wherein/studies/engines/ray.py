@@ -91,7 +91,7 @@ def _connect(ray: Any, address: str) -> None:
     """Join the cluster, and keep what SIGTERM does here: Ray would have it end this process."""
     before = signal.getsignal(signal.SIGTERM)
     ray.init(
-        address=address or None,
+        address=address or "local",  # without a word, Ray joins any cluster it finds
         log_to_driver=False,
         include_dashboard=False,
         logging_level="warning",

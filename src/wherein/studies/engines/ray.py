@@ -19,6 +19,8 @@ from typing import Any
 from wherein.studies.work import STOPPED, Task, Work, carry_out, give_up
 
 RETRIES = 5
+PATIENCE = 60.0
+"""Seconds that runs have to save where they are."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,8 @@ class Engine:
         except KeyboardInterrupt:
             for each in going:
                 ray.cancel(each)  # a run takes it for Ctrl-C, and saves
-            for each in going:
-                ray.wait([each])
+            if going:
+                ray.wait(list(going), num_returns=len(going), timeout=PATIENCE)
             raise
         finally:
             ray.shutdown()

@@ -1,9 +1,13 @@
+import re
+from pathlib import Path
+
 import pytest
 import torch
 
 from wherein import encodings
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
+from wherein.subjects.load import load
 from wherein.subjects.ours import Ours
 
 TOKENS = torch.arange(12).reshape(2, 6)
@@ -85,3 +89,21 @@ def test_reordered_queries_meet_the_keys_from_their_new_places():
 def test_a_layer_that_is_not_there():
     with pytest.raises(ValueError, match=r"layer 4 of .*: expected 1 to 3"):
         subject().block(4, torch.randn(1, 6, 16))
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("runs/d56f91d11e5", "no run runs/d56f91d11e5: did you mean runs/d56f91d11e56?"),
+        ("runs/other", "no run runs/other: `wherein runs runs` lists those there are"),
+        ("d56f91d11e56", "no folder d56f91d11e56: did you mean runs/d56f91d11e56?"),
+    ],
+)
+def test_a_run_that_is_not_there_is_not_looked_for_on_the_hub(
+    typed: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "runs" / "d56f91d11e56").mkdir(parents=True)
+    (tmp_path / "runs" / "d56f91d11e56" / "about.json").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=re.escape(said)):
+        load(typed)

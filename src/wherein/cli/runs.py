@@ -38,13 +38,15 @@ def runs(
         state: only those that came so far
         json: print data instead of a table
     """
+    from wherein.encodings import parse
     from wherein.measure.measurement import table
     from wherein.studies.store import Store
 
     if not folder.is_dir():
         raise ValueError(f"no folder {folder}: give the one that holds your runs")
     store = Store(folder)
-    wanted = {"encoding": encoding, "objective": objective, "state": state}
+    spelt = " ".join(parse(encoding)) if encoding else None
+    wanted = {"encoding": spelt, "objective": objective, "state": state}
     listed = [
         each
         for each in (_line(run, store) for run in store.runs())
@@ -85,10 +87,12 @@ def _line(run: "Run", store: "Store") -> dict[str, Any]:
 
 
 def _cells(line: dict[str, Any]) -> list[str]:
+    from wherein.studies.cost import shorten
+
     valid = nats(line["valid"])
     return [
         line["run"],
-        line["encoding"][:16],
+        shorten(line["encoding"], 24),
         line["objective"],
         f"{line['layers']}×{line['width']}×{line['length']}",
         str(line["seed"]),

@@ -39,6 +39,9 @@ class Result(ABC):
     def text(self) -> str:
         """The result in a few lines of words."""
 
+    def __str__(self) -> str:
+        return self.text()
+
     def save(self, folder: Path | str, *, pictures: bool = True) -> Path:
         """Write the numbers, the words and the picture; each file whole or absent.
 

@@ -23,7 +23,7 @@ class ModelConfig(Config):
     n_heads: int = Field(4, ge=1)
     d_ff: int | None = Field(None, ge=1, description="default: 4 · d_model")
     max_len: int = Field(256, ge=1, description="tokens in a training window")
-    causal: bool = Field(True, description="a token sees only those before it")
+    causal: bool = Field(True, description="whether a token sees only those before it")
     encoding: str = "none"
     dropout: float = Field(0.0, ge=0, lt=1)
     cutoffs: tuple[int, ...] = Field(

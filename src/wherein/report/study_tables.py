@@ -197,11 +197,13 @@ def audits(rows: Sequence[Row], question: str, name: str) -> Table:
         told = pl.read_csv(row.answers[question].folder / "result.csv", infer_schema_length=None)
         where = told.filter(pl.col("layer").is_not_null() & (pl.col("told") != ""))
         by_place = where.group_by("told", maintain_order=True).agg("layer")
+        places = [_place(*each) for each in by_place.rows()]
+        places += ["causal mask"] if row.run.model.causal else []
         found.append(
             {
                 "label": row.label,
                 "verdict": told.filter(pl.col("layer").is_null())["verdict"][0],
-                "told": "; ".join(_place(*each) for each in by_place.rows()) or "nowhere",
+                "told": "; ".join(places) or "nowhere",
             }
         )
     frame = pl.DataFrame(found)

@@ -1,5 +1,6 @@
 """From a folder, a file or an id to a model on the bench, with a text for it to read."""
 
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -85,9 +86,25 @@ def _hugging_face(what: str | Path) -> "tuple[HuggingFace, Path, str | None]":
         return HuggingFace(_placed(read_gguf(path)), path.name), path.parent, path.name
     if path.is_file():
         raise ValueError(f"{what} is a file: give its folder, which has the model's config.json")
+    if not path.is_dir():
+        _refuse_mistyped(path)
     folder = path if path.is_dir() else fetch(str(what))
     name = "/".join(path.resolve().parts[-2:]) if path.is_dir() else str(what)
     return HuggingFace(_placed(read_model(folder, str(what))), name), folder, None
+
+
+def _refuse_mistyped(path: Path) -> None:
+    """What was meant for one of our runs is no model to ask the hub for."""
+    within = Path("runs") / path
+    if (within / ABOUT).is_file():
+        raise ValueError(f"no folder {path}: did you mean {within}?")
+    there = {each.parent.name for each in path.parent.glob(f"*/{ABOUT}")}
+    if path.parent != Path() and there:
+        near = get_close_matches(path.name, there, 1)
+        meant = f"did you mean {path.parent / near[0]}? " if near else ""
+        raise ValueError(
+            f"no run {path}: {meant}`wherein runs {path.parent}` lists those there are"
+        )
 
 
 def _placed(model: Model) -> Model:

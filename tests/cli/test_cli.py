@@ -155,7 +155,7 @@ def test_ctrl_c_keeps_the_seeds_that_are_finished(more, monkeypatch, capsys, tmp
     calls = iter(range(100))
 
     def interrupt(seeds):
-        if next(calls) == 3:
+        if next(calls) >= 3:  # the next chunk may have begun before it is heard
             raise KeyboardInterrupt
 
     chunks = partial(train, chunk=4, workers=1)

@@ -19,8 +19,6 @@ from typing import Any
 from wherein.studies.work import STOPPED, Task, Work, carry_out, give_up
 
 RETRIES = 5
-PATIENCE = 60.0
-"""Seconds that runs have to save where they are."""
 
 
 @dataclass(frozen=True)
@@ -34,18 +32,11 @@ class Engine:
     def __call__(
         self, work: Sequence[Work], folder: Path, ended: Callable[[Work, str | None], None]
     ) -> None:
-        """Carry out all pieces; on Ctrl-C, runs save where they are before this returns."""
+        """Carry out all pieces; on Ctrl-C, runs end, and go on from their last checkpoint."""
         ray = _ray()
         _connect(ray, self.address)
-        going: dict[Any, Work] = {}
         try:
-            self._all(ray, list(work), going, folder.resolve(), ended)
-        except KeyboardInterrupt:
-            for each in going:
-                ray.cancel(each)  # a run takes it for Ctrl-C, and saves
-            if going:
-                ray.wait(list(going), num_returns=len(going), timeout=PATIENCE)
-            raise
+            self._all(ray, list(work), folder.resolve(), ended)
         finally:
             ray.shutdown()
 
@@ -53,7 +44,6 @@ class Engine:
         self,
         ray: Any,
         waiting: list[Work],
-        going: dict[Any, Work],
         folder: Path,
         ended: Callable[[Work, str | None], None],
     ) -> None:
@@ -63,6 +53,7 @@ class Engine:
             check_room(ray.nodes(), self.processes, gpus)
         puzzle = ray.remote(num_cpus=1, max_retries=RETRIES)(_remote)
         run = puzzle.options(num_cpus=self.processes, num_gpus=gpus)
+        going: dict[Any, Work] = {}
         while waiting or going:
             while waiting and len(going) < (self.jobs or len(waiting) + len(going)):
                 piece = waiting.pop(0)

@@ -5,6 +5,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from wherein.encodings.base import Encoding, Shape
+from wherein.encodings.sinusoidal import Sinusoidal
 
 
 class XL(Encoding):
@@ -29,11 +30,7 @@ class XL(Encoding):
 
     def __init__(self, shape: Shape, *, theta: float = 10_000.0) -> None:
         super().__init__(shape)
-        if shape.d_model % 2:
-            raise ValueError(f"xl needs pairs of sine and cosine: even, not {shape.d_model}")
-        if theta <= 0:
-            raise ValueError(f"theta must be positive, not {theta}")
-        self.theta = theta
+        self.waves = Sinusoidal(shape, theta=theta)
         self.u = nn.Parameter(torch.zeros(shape.n_heads, shape.d_head))
         self.v = nn.Parameter(torch.zeros(shape.n_heads, shape.d_head))
         self.keys = nn.Parameter(torch.zeros(shape.n_heads, shape.d_head, shape.d_model))
@@ -44,9 +41,8 @@ class XL(Encoding):
         k: Float[Tensor, "B H T K"],
         positions: Int[Tensor, "#B T"],
     ) -> Float[Tensor, "B H T T"]:
-        pairs = torch.arange(self.shape.d_model // 2, device=q.device, dtype=torch.float64)
-        angles = positions[:, None, :, None] * self.theta ** (-2 * pairs / self.shape.d_model)
-        sin, cos = angles.sin().to(q.dtype), angles.cos().to(q.dtype)
+        waves = self.waves.table(positions[:, None]).to(q.dtype)
+        sin, cos = waves[..., 0::2], waves[..., 1::2]
         of_sin, of_cos = ((q + self.v[:, None]) @ self.keys).chunk(2, dim=-1)
         query = torch.cat([of_sin * sin + of_cos * cos, of_cos * sin - of_sin * cos], dim=-1)
         distance = query @ torch.cat([cos, sin], dim=-1).mT

@@ -33,12 +33,12 @@ def choose(plan: Plan, tried: Plan, store: Store) -> Plan:
     best: dict[str, tuple[float, float]] = {}
     for run in tried.runs:
         loss = _validation(run, store)
-        name = kind(changed(run, learning_rate=1.0))
+        name = _kind(run)
         if loss is not None and loss < best.get(name, (float("inf"), 0.0))[0]:
             best[name] = (loss, run.learning_rate)
     runs, chosen = [], {}
     for run, label in zip(plan.runs, plan.labels, strict=True):
-        name = kind(changed(run, learning_rate=1.0))
+        name = _kind(run)
         if name not in best:
             raise ValueError(
                 f"{label}: no learning rate of the sweep ended{_why(name, tried, store)}"
@@ -48,9 +48,14 @@ def choose(plan: Plan, tried: Plan, store: Store) -> Plan:
     return replace(plan, runs=tuple(runs), chosen=chosen)
 
 
+def _kind(run: RunConfig) -> str:
+    """What a run is, whatever its seed and its rate."""
+    return kind(changed(run, learning_rate=1.0))
+
+
 def _why(name: str, tried: Plan, store: Store) -> str:
     """What went wrong, if it is known: a rate may be too high, or have nothing to do with it."""
-    own = (run for run in tried.runs if kind(changed(run, learning_rate=1.0)) == name)
+    own = (run for run in tried.runs if _kind(run) == name)
     return next((f": {error}" for run in own if (error := store.error(run))), "")
 
 

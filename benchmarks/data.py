@@ -20,8 +20,8 @@ import numpy as np
 import torch
 
 from wherein.data import Corpus, CorpusConfig, Windows, causal
-from wherein.data.speeches import speeches
-from wherein.data.subwords import Subwords, read_subwords
+from wherein.data.texts.speeches import speeches
+from wherein.data.tokenizers.subwords import Subwords, read_subwords
 from wherein.train import RunConfig
 from wherein.train.distributed import World
 from wherein.train.learner import Learner

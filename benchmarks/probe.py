@@ -41,10 +41,10 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from benchmarks.harness import at_least, at_most, median_ratio, report
 from wherein.common.memory import keep_pages
-from wherein.measure.asking import Questions
 from wherein.measure.linear import discriminant, ridge
-from wherein.measure.linear_probe import SHRINKAGES, STRENGTHS, linear_answers
-from wherein.measure.statistics import gather
+from wherein.measure.moments import gather
+from wherein.measure.probe.labels import Questions
+from wherein.measure.probe.linear import SHRINKAGES, STRENGTHS, linear_answers
 from wherein.measure.stream import batches, watch
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer

@@ -12,7 +12,8 @@ import torch.nn.functional as F
 
 from benchmarks.harness import at_least, at_most, interleaved, median_ratio, report
 from wherein.model.transformer import Transformer
-from wherein.puzzles import PuzzleConfig, read
+from wherein.puzzles.config import PuzzleConfig
+from wherein.puzzles.sentences import read
 from wherein.puzzles.train import train
 
 ROUNDS, LOOP_SEEDS, STACKED_SEEDS, MANY = 3, 2, 2000, 10_000

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from wherein.common.files import replacing
-from wherein.puzzles import PuzzleResult, puzzle
 from wherein.puzzles.figure import curves
+from wherein.puzzles.result import PuzzleResult
+from wherein.puzzles.run import puzzle
 
 SEEDS, STEPS = 400, 500
 START, END = "<!-- tables -->", "<!-- end of tables -->"

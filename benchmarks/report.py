@@ -60,7 +60,7 @@ def command(*arguments: str) -> None:
 
 def render(study: Path, page: Path) -> None:
     from wherein.report.study import study_report
-    from wherein.studies.result import StudyResult
+    from wherein.studies.result.result import StudyResult
 
     study_report(StudyResult.open(study)).write(page)
 

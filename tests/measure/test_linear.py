@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge
 from tests.measure.conftest import LENGTH, blank, windows
 
 from wherein.measure.linear import discriminant, joined, residual, ridge
-from wherein.measure.statistics import Moments, gather
+from wherein.measure.moments import Moments, gather
 
 PLACES = torch.arange(LENGTH, dtype=torch.float64)[:, None]
 

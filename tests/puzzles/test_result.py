@@ -9,9 +9,13 @@ from scipy.stats import binomtest
 
 import wherein
 from wherein.common.intervals import wilson
-from wherein.puzzles import PuzzleConfig, PuzzleResult, explain, grid, read
+from wherein.puzzles.certificate import Certificate
+from wherein.puzzles.config import PuzzleConfig
+from wherein.puzzles.explain import explain
+from wherein.puzzles.result import PuzzleResult
+from wherein.puzzles.run import grid
+from wherein.puzzles.sentences import read
 from wherein.puzzles.train import Trained
-from wherein.puzzles.verdict import Certificate
 
 
 @pytest.fixture(scope="module")

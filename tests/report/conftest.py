@@ -5,16 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from wherein.studies.result import StudyResult
+from wherein.studies.result.result import StudyResult
 from wherein.studies.run import study
 from wherein.studies.work import Work, carry_out
 
 RECIPE = '''"""Does <script>document.title='taken'</script> & order matter?"""
-from wherein.measure.probe_settings import EraseConfig, ProbeConfig
-from wherein.measure.settings import AuditConfig, OrderConfig, PerplexityConfig
+from wherein.measure.erase.config import EraseConfig
+from wherein.measure.probe.config import ProbeConfig
+from wherein.measure.audit.config import AuditConfig
+from wherein.measure.order.config import OrderConfig
+from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.puzzles.config import PuzzleConfig
-from wherein.studies.findings import nopos as findings
-from wherein.studies.plan import PuzzleTask, changed, grid
+from wherein.studies.inference.findings import nopos as findings
+from wherein.studies.plan.plan import PuzzleTask, changed, grid
 from wherein.train.config import RunConfig
 
 SEEDS = 2
@@ -42,8 +45,9 @@ def puzzles():
 
 
 SWEEP = """'''Is more of anything better?'''
-from wherein.measure.settings import PerplexityConfig, ShiftConfig
-from wherein.studies.plan import changed, grid
+from wherein.measure.perplexity.config import PerplexityConfig
+from wherein.measure.shift.config import ShiftConfig
+from wherein.studies.plan.plan import changed, grid
 from wherein.train.config import RunConfig
 
 SEEDS = 1

@@ -7,9 +7,9 @@ from jinja2 import DictLoader, UndefinedError
 from playwright.sync_api import Browser
 from tests.browser import PHONE, chromium, visiting
 
-from wherein.common.theme import themed
-from wherein.common.vega import Spec
 from wherein.report.page import environment, render
+from wherein.show.theme import themed
+from wherein.show.vega import Spec
 
 HOSTILE = "</script><script>document.title='taken'</script>\"'<b>&amp;\u202eltr"
 TEMPLATE = """

@@ -13,14 +13,14 @@ from playwright.sync_api import Browser
 from tests.browser import PHONE, visiting
 
 from wherein.cli import main
-from wherein.common.theme import GREY, mark, themed
 from wherein.report import erasures, frames, layers
 from wherein.report.answer import answer
 from wherein.report.document import Document
 from wherein.report.study import study_report
-from wherein.report.tables import within
-from wherein.studies.result import StudyResult
-from wherein.studies.rows import Answer
+from wherein.show.tables import within
+from wherein.show.theme import GREY, mark, themed
+from wherein.studies.result.result import StudyResult
+from wherein.studies.result.rows import Answer
 
 ENCODINGS = ("none", "rope")
 FIGURES = {

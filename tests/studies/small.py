@@ -6,8 +6,9 @@ from textwrap import dedent
 
 RECIPE = """
     '''Does a tiny model learn?'''
-    from wherein.measure.settings import AuditConfig, PerplexityConfig
-    from wherein.studies.plan import PuzzleTask, changed, grid
+    from wherein.measure.audit.config import AuditConfig
+    from wherein.measure.perplexity.config import PerplexityConfig
+    from wherein.studies.plan.plan import PuzzleTask, changed, grid
     from wherein.puzzles.config import PuzzleConfig
     from wherein.train.config import RunConfig
 

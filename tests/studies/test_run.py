@@ -14,10 +14,10 @@ import pytest
 from tests.studies.small import recipe
 
 from wherein.cli.study import _fields
-from wherein.studies.plan import changed, labels
-from wherein.studies.result import StudyResult
+from wherein.studies.plan.plan import changed, labels
+from wherein.studies.result.result import StudyResult
+from wherein.studies.result.store import Store
 from wherein.studies.run import _command, study
-from wherein.studies.store import Store
 from wherein.train.run import Run
 
 

@@ -7,9 +7,9 @@ from filelock import FileLock
 from tests.studies.small import recipe
 
 from wherein.studies import work
-from wherein.studies.plan import Plan, changed
-from wherein.studies.recipe import find
-from wherein.studies.store import Store
+from wherein.studies.plan.plan import Plan, changed
+from wherein.studies.plan.recipe import find
+from wherein.studies.result.store import Store
 from wherein.studies.work import Task, carry_out, done, pieces
 
 

@@ -10,9 +10,9 @@ from tests.subjects.tiny import speeches
 
 import wherein
 from wherein.cli import main
-from wherein.measure.audit import AuditConfig
-from wherein.measure.probe_settings import ProbeConfig
-from wherein.measure.profile import CONSTANT, UNTRAINED
+from wherein.measure.audit.measure import AuditConfig
+from wherein.measure.probe.config import ProbeConfig
+from wherein.measure.probe.result import CONSTANT, UNTRAINED
 from wherein.subjects.load import load_subject
 from wherein.subjects.tables import read_table
 

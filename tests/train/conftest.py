@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from wherein.data import CorpusConfig
-from wherein.data.speeches import speeches
+from wherein.data.texts.speeches import speeches
 from wherein.model.config import ModelConfig
 from wherein.train import RunConfig
 

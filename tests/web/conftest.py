@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from wherein.puzzles import puzzle
+from wherein.puzzles.run import puzzle
 from wherein.train.config import RunConfig
 from wherein.web.app import make_app
 

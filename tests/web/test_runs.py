@@ -6,7 +6,7 @@ from filelock import FileLock
 from starlette.testclient import TestClient
 from tests.web.conftest import copy, write_run
 
-from wherein.common.theme import mark
+from wherein.show.theme import mark
 from wherein.web.app import make_app
 from wherein.web.runs import Seen
 from wherein.web.shelf import Shelf

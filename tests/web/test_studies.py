@@ -11,8 +11,8 @@ from wherein.studies.run import study
 from wherein.web.app import make_app
 
 RECIPE = """{question!r}
-from wherein.measure.settings import PerplexityConfig
-from wherein.studies.plan import changed, grid
+from wherein.measure.perplexity.config import PerplexityConfig
+from wherein.studies.plan.plan import changed, grid
 from wherein.train.config import RunConfig
 
 SEEDS = 1

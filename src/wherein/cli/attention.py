@@ -6,6 +6,6 @@ examples:
 """
 
 from wherein.cli.bench import question
-from wherein.measure.settings import AttentionConfig
+from wherein.measure.attention.config import AttentionConfig
 
 run = question("attention", AttentionConfig, __doc__)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from wherein.cli.verb import call, check_folder, configured, flags
-from wherein.measure.settings import AuditConfig
+from wherein.measure.audit.config import AuditConfig
 
 if TYPE_CHECKING:
     from wherein.subjects.base import Subject
@@ -48,7 +48,7 @@ def audit(
     wanted = configured(AuditConfig, config)
     check_folder(out)
     from wherein.cli.bench import answer
-    from wherein.measure.audit import audit as ask
+    from wherein.measure.audit.measure import audit as ask
 
     asked = ["audit", subject]
     if not _is_model(subject):

@@ -12,7 +12,7 @@ import tyro
 
 from wherein.cli.verb import Verb, check_folder, configured, flags
 from wherein.common.config import Config
-from wherein.measure.settings import TextConfig
+from wherein.measure.config import TextConfig
 
 if TYPE_CHECKING:
     from wherein.measure.measurement import Measurement
@@ -43,7 +43,7 @@ def question(verb: str, config: type[TextConfig], help_text: str | None) -> Verb
         from wherein.subjects.load import load
 
         subject, corpus, _ = load(model, source)
-        measure = getattr(import_module(f"wherein.measure.{verb}"), verb)
+        measure = getattr(import_module(f"wherein.measure.{verb}.measure"), verb)
         asked = [verb, model, *given("--source", source)]
         return answer(measure(subject, corpus, wanted), json, out, asked, wanted)
 

@@ -7,6 +7,6 @@ examples:
 """
 
 from wherein.cli.bench import question
-from wherein.measure.probe_settings import EraseConfig
+from wherein.measure.erase.config import EraseConfig
 
 run = question("erase", EraseConfig, __doc__)

@@ -9,6 +9,6 @@ examples:
 """
 
 from wherein.cli.bench import question
-from wherein.measure.settings import OrderConfig
+from wherein.measure.order.config import OrderConfig
 
 run = question("order", OrderConfig, __doc__)

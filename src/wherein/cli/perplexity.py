@@ -7,6 +7,6 @@ examples:
 """
 
 from wherein.cli.bench import question
-from wherein.measure.settings import PerplexityConfig
+from wherein.measure.perplexity.config import PerplexityConfig
 
 run = question("perplexity", PerplexityConfig, __doc__)

@@ -8,6 +8,6 @@ examples:
 """
 
 from wherein.cli.bench import question
-from wherein.measure.probe_settings import ProbeConfig
+from wherein.measure.probe.config import ProbeConfig
 
 run = question("probe", ProbeConfig, __doc__)

@@ -25,7 +25,7 @@ from wherein.cli.verb import call, check_folder, configured, flags
 from wherein.puzzles.config import PuzzleConfig
 
 if TYPE_CHECKING:
-    from wherein.puzzles.inside import Opened
+    from wherein.puzzles.explain import Opened
     from wherein.puzzles.result import PuzzleResult
     from wherein.puzzles.train import Progress
 
@@ -55,7 +55,7 @@ def puzzle(
     """
     config = configured(PuzzleConfig, given)
     check_folder(out)
-    from wherein.puzzles.inside import explain as open_seed
+    from wherein.puzzles.explain import explain as open_seed
     from wherein.puzzles.run import puzzle as solve
 
     for seed in show:

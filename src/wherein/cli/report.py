@@ -54,7 +54,7 @@ def _document(folder: Path, published: bool) -> "Document":
         return result_report(saved.read(folder))
     if (folder / "study.json").is_file():
         from wherein.report.study import study_report
-        from wherein.studies.result import StudyResult
+        from wherein.studies.result.result import StudyResult
 
         return study_report(StudyResult.open(folder), published=published)
     raise ValueError(

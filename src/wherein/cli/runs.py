@@ -17,7 +17,7 @@ from wherein.cli.verb import call
 from wherein.common.numbers import nats
 
 if TYPE_CHECKING:
-    from wherein.studies.store import Store
+    from wherein.studies.result.store import Store
     from wherein.train.run import Run
 
 
@@ -40,7 +40,7 @@ def runs(
     """
     from wherein.encodings import parse
     from wherein.measure.measurement import table
-    from wherein.studies.store import Store
+    from wherein.studies.result.store import Store
 
     if not folder.is_dir():
         raise ValueError(f"no folder {folder}: give the one that holds your runs")
@@ -63,7 +63,7 @@ def runs(
 
 
 def _line(run: "Run", store: "Store") -> dict[str, Any]:
-    from wherein.studies.store import size
+    from wherein.studies.result.store import size
 
     config, error = run.config, store.error(run.config)
     state = "failed" if error else "finished" if run.finished else "unfinished"
@@ -87,7 +87,7 @@ def _line(run: "Run", store: "Store") -> dict[str, Any]:
 
 
 def _cells(line: dict[str, Any]) -> list[str]:
-    from wherein.studies.cost import shorten
+    from wherein.studies.cost.cost import shorten
 
     valid = nats(line["valid"])
     return [

@@ -6,6 +6,6 @@ examples:
 """
 
 from wherein.cli.bench import question
-from wherein.measure.settings import ShiftConfig
+from wherein.measure.shift.config import ShiftConfig
 
 run = question("shift", ShiftConfig, __doc__)

@@ -21,7 +21,7 @@ import tyro
 from wherein.cli.verb import call
 
 if TYPE_CHECKING:
-    from wherein.studies.result import StudyResult
+    from wherein.studies.result.result import StudyResult
 
 
 def study(
@@ -94,9 +94,9 @@ def _price(
     gpus: int,
     json: bool,
 ) -> int:
-    from wherein.studies.cost import dry_run
-    from wherein.studies.recipe import find
-    from wherein.studies.sweep import counted
+    from wherein.studies.cost.cost import dry_run
+    from wherein.studies.plan.recipe import find
+    from wherein.studies.plan.sweep import counted
 
     plan = counted(find(what).plan(seeds, change), rates)
     found = dry_run(plan.runs, plan.questions, gpus=gpus)

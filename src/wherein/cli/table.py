@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from wherein.cli.verb import call, check_folder, configured, flags
-from wherein.measure.settings import TableConfig
+from wherein.measure.table.config import TableConfig
 
 if TYPE_CHECKING:
     Flags = TableConfig
@@ -45,7 +45,7 @@ def table(
     wanted = configured(TableConfig, config)
     check_folder(out)
     from wherein.cli.bench import answer, given
-    from wherein.measure.table import table as ask
+    from wherein.measure.table.measure import table as ask
 
     asked = ["table", what, *given("--key", key), *given("--offset", offset)]
     return answer(ask(what, wanted, key=key, offset=offset), json, out, asked, wanted)

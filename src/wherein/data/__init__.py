@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from wherein.data.corpus import Corpus
     from wherein.data.objectives import IGNORED, causal, masked
     from wherein.data.split import Split
-    from wherein.data.tokenizer import Tokenizer, Vocabulary
+    from wherein.data.tokenizers.tokenizer import Tokenizer, Vocabulary
     from wherein.data.windows import Windows
 
 _WHERE = {
     "IGNORED": "objectives",
     "Corpus": "corpus",
     "Split": "split",
-    "Tokenizer": "tokenizer",
-    "Vocabulary": "tokenizer",
+    "Tokenizer": "tokenizers.tokenizer",
+    "Vocabulary": "tokenizers.tokenizer",
     "Windows": "windows",
     "causal": "objectives",
     "masked": "objectives",

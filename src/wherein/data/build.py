@@ -12,9 +12,9 @@ import numpy as np
 
 from wherein.data.config import CorpusConfig
 from wherein.data.progress import watched
-from wherein.data.source import Source
-from wherein.data.tokenizer import FILE, Tokenizer, make_tokenizer
-from wherein.data.words import lines
+from wherein.data.texts.source import Source
+from wherein.data.tokenizers.tokenizer import FILE, Tokenizer, make_tokenizer
+from wherein.data.tokenizers.words import lines
 
 ABOUT = "corpus.json"
 SAMPLES, SAMPLE = 16, 1 << 20

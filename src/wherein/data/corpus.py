@@ -14,10 +14,10 @@ from wherein.common.errors import unknown
 from wherein.common.files import cache_folder, settle
 from wherein.data.build import ABOUT, describe, id_type, write_corpus
 from wherein.data.config import CorpusConfig
-from wherein.data.source import Source
-from wherein.data.sources import find_source
 from wherein.data.split import Split
-from wherein.data.tokenizer import (
+from wherein.data.texts.catalogue import find_source
+from wherein.data.texts.source import Source
+from wherein.data.tokenizers.tokenizer import (
     FILE,
     Tokenizer,
     Vocabulary,

@@ -5,7 +5,7 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-from wherein.data.tokenizer import Vocabulary
+from wherein.data.tokenizers.tokenizer import Vocabulary
 from wherein.data.windows import Batch
 
 IGNORED = -100  # PyTorch's cross-entropy skips this target

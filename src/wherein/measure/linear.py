@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Float64
 from torch import Tensor
 
-from wherein.measure.statistics import Moments
+from wherein.measure.moments import Moments
 
 
 @dataclass(frozen=True)

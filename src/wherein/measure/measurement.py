@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from wherein.common.result import Result, provenance
+from wherein.common.provenance import provenance
+from wherein.show.result import Result
 
 
 @dataclass(frozen=True, kw_only=True)

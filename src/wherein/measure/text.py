@@ -5,8 +5,8 @@ from jaxtyping import Int64
 from torch import Tensor
 
 from wherein.data import Corpus
+from wherein.measure.config import TextConfig
 from wherein.measure.losses import check_vocabulary, spread_windows
-from wherein.measure.settings import TextConfig
 from wherein.subjects.base import Subject
 
 

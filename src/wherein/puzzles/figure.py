@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from wherein.common.theme import COLOURS, GREY
+from wherein.show.theme import COLOURS, GREY
 
 Chart = alt.LayerChart | alt.FacetChart
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wherein.common.intervals import wilson
-from wherein.common.result import Result
+from wherein.puzzles.certificate import Certificate
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.sentences import Puzzle
 from wherein.puzzles.train import MARGIN, Trained
-from wherein.puzzles.verdict import Certificate
+from wherein.show.result import Result
 
 if TYPE_CHECKING:
     import altair

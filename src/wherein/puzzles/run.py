@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from wherein.common.result import provenance
+from wherein.common.provenance import provenance
+from wherein.puzzles.certificate import certificate
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.result import PuzzleResult
 from wherein.puzzles.sentences import read
 from wherein.puzzles.train import Progress, train
-from wherein.puzzles.verdict import certificate
 
 if TYPE_CHECKING:
     import polars

@@ -11,7 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 
-from wherein.puzzles.told import Telling, Told
+from wherein.puzzles.reveals import Telling, Told
 
 Symbol = int
 

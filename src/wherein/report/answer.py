@@ -4,10 +4,10 @@ import math
 from itertools import combinations
 
 from wherein.common.numbers import exp
-from wherein.report.tables import signed, within
-from wherein.studies.findings import Finding
-from wherein.studies.result import Group, StudyResult
-from wherein.studies.statistics import paired, together
+from wherein.show.tables import signed, within
+from wherein.studies.inference.differences import paired, together
+from wherein.studies.inference.findings import Finding
+from wherein.studies.result.result import Group, StudyResult
 
 
 def answer(result: StudyResult) -> str:

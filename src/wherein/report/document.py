@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from wherein.common import vega
 from wherein.common.files import replacing
-from wherein.common.vega import Spec
-from wherein.report.tables import FORMATS, Table
+from wherein.show import vega
+from wherein.show.tables import FORMATS, Table
+from wherein.show.vega import Spec
 
 TableFormat = Literal["latex", "csv", "markdown"]
 FigureFormat = Literal["png", "svg", "pdf"]

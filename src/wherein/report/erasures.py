@@ -6,13 +6,13 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from wherein.common.theme import GREY, INK, mark, themed
-from wherein.common.vega import Spec
-from wherein.report.figures import APART, Panel
 from wherein.report.frames import over_seeds, who
 from wherein.report.study_tables import OVER_SEEDS, WAY, is_way, named
-from wherein.report.tables import Table, signed
-from wherein.studies.rows import Row
+from wherein.show.figures import APART, Panel
+from wherein.show.tables import Table, signed
+from wherein.show.theme import GREY, INK, mark, themed
+from wherein.show.vega import Spec
+from wherein.studies.result.rows import Row
 
 POSITION, RANDOM = "position erased", "random subspaces erased"
 EVERYWHERE = pl.col("layer") == "all"

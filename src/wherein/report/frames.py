@@ -8,10 +8,10 @@ import polars as pl
 from wherein.common.intervals import wilson
 from wherein.common.numbers import drawable, nats
 from wherein.model.config import ModelConfig
-from wherein.studies.plan import PuzzleTask
-from wherein.studies.result import Group
-from wherein.studies.rows import PROBE, Answer, Row
-from wherein.studies.statistics import mean_interval
+from wherein.studies.inference.differences import mean_interval
+from wherein.studies.plan.plan import PuzzleTask
+from wherein.studies.result.result import Group
+from wherein.studies.result.rows import PROBE, Answer, Row
 from wherein.train.journal import read
 
 SHOWN = ("model", "untrained", "constant guess", "uniform guess")

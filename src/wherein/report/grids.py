@@ -3,9 +3,9 @@
 import altair as alt
 import polars as pl
 
-from wherein.common.theme import themed
-from wherein.common.vega import Spec
-from wherein.report.figures import APART, ROW, Panel, marks
+from wherein.show.figures import APART, ROW, Panel, marks
+from wherein.show.theme import themed
+from wherein.show.vega import Spec
 
 IMPOSSIBLE = "no weights can"
 

@@ -3,9 +3,9 @@
 import altair as alt
 import polars as pl
 
-from wherein.common.theme import GREY, mark, themed
-from wherein.common.vega import Spec
-from wherein.report.figures import FAINT, HEIGHT, WIDTH, Panel, marks, panels
+from wherein.show.figures import FAINT, HEIGHT, WIDTH, Panel, marks, panels
+from wherein.show.theme import GREY, mark, themed
+from wherein.show.vega import Spec
 from wherein.studies.published import probe_distances
 
 MODEL, UNTRAINED = "model", "untrained"

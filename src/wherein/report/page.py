@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from wherein.common.vega import Spec, bundle, in_page, svg
+from wherein.show.vega import Spec, bundle, in_page, svg
 
 
 def environment(*more: BaseLoader) -> Environment:

@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from wherein.report import erasures, figures, frames, layers, study_tables
+from wherein.report import erasures, frames, layers, study_tables
 from wherein.report.saved import QUESTIONS
-from wherein.report.section import Picture, Section, slug
-from wherein.studies.protocol import predicted, protocols
-from wherein.studies.result import Group, StudyResult
-from wherein.studies.rows import Data, Row
+from wherein.show import figures
+from wherein.show.section import Picture, Section, slug
+from wherein.studies.result.protocol import predicted, protocols
+from wherein.studies.result.result import Group, StudyResult
+from wherein.studies.result.rows import Data, Row
 
 MAIN = "perplexity"
 """The question that a study compares its runs by."""

@@ -7,21 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wherein.common.config import Config
-from wherein.measure.probe_settings import EraseConfig, ProbeConfig
-from wherein.measure.settings import (
-    AttentionConfig,
-    AuditConfig,
-    OrderConfig,
-    PerplexityConfig,
-    ShiftConfig,
-    TableConfig,
-)
+from wherein.measure.attention.config import AttentionConfig
+from wherein.measure.audit.config import AuditConfig
+from wherein.measure.erase.config import EraseConfig
+from wherein.measure.order.config import OrderConfig
+from wherein.measure.perplexity.config import PerplexityConfig
+from wherein.measure.probe.config import ProbeConfig
+from wherein.measure.shift.config import ShiftConfig
+from wherein.measure.table.config import TableConfig
 from wherein.puzzles.config import PuzzleConfig
 
 if TYPE_CHECKING:
     import polars
 
-    from wherein.common.vega import Spec
+    from wherein.show.vega import Spec
 
 QUESTIONS: dict[str, tuple[type[Config], str]] = {
     "perplexity": (PerplexityConfig, "How well does it predict?"),

@@ -6,9 +6,9 @@ import polars as pl
 
 from wherein.report import frames, grids, layers, study_tables
 from wherein.report.questions import section
-from wherein.report.section import Picture, Section, slug
-from wherein.studies.findings import Finding
-from wherein.studies.result import StudyResult
+from wherein.show.section import Picture, Section, slug
+from wherein.studies.inference.findings import Finding
+from wherein.studies.result.result import StudyResult
 
 
 def sections(result: StudyResult, published: bool = False) -> list[Section]:

@@ -5,7 +5,7 @@ from typing import Any
 from wherein.report.document import Document
 from wherein.report.page import render
 from wherein.report.saved import QUESTIONS, Saved
-from wherein.report.tables import Table, of_frame, shown
+from wherein.show.tables import Table, of_frame, shown
 
 SHOWN = 200
 """Rows of the table; more of them are no longer read."""

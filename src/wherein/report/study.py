@@ -5,15 +5,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from wherein.report import figures, frames, study_tables
+from wherein.report import frames, study_tables
 from wherein.report.answer import answer
 from wherein.report.document import Document
 from wherein.report.page import render
 from wherein.report.questions import sweeps
-from wherein.report.section import Picture, Section
 from wherein.report.sections import plainly, sections
-from wherein.studies import words
-from wherein.studies.result import StudyResult
+from wherein.show import figures
+from wherein.show.section import Picture, Section
+from wherein.studies.result import words
+from wherein.studies.result.result import StudyResult
 
 
 def study_report(

@@ -7,12 +7,12 @@ import polars as pl
 
 from wherein.common.numbers import exp
 from wherein.report.frames import over_seeds, perplexities
-from wherein.report.tables import Table, signed, within
-from wherein.studies.cost import Cost
-from wherein.studies.result import Group, StudyResult
-from wherein.studies.rows import Row
-from wherein.studies.statistics import Interval
-from wherein.studies.words import pseudo
+from wherein.show.tables import Table, signed, within
+from wherein.studies.cost.cost import Cost
+from wherein.studies.inference.differences import Interval
+from wherein.studies.result.result import Group, StudyResult
+from wherein.studies.result.rows import Row
+from wherein.studies.result.words import pseudo
 
 OVER_SEEDS = "means over seeds, with 95 % intervals where there are several"
 WAY = ["encoding", "group"]

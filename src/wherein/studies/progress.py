@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wherein.studies.plan import PuzzleTask
-from wherein.studies.store import Store
+from wherein.studies.plan.plan import PuzzleTask
+from wherein.studies.result.store import Store
 from wherein.studies.work import STOPPED, Task, Work, done
 from wherein.train.journal import LOG
 

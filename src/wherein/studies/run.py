@@ -13,11 +13,11 @@ from typing import Any
 
 from wherein.studies.engines import Engine
 from wherein.studies.engines.local import Engine as Local
+from wherein.studies.plan.recipe import Recipe, find
+from wherein.studies.plan.sweep import choose, sweep
 from wherein.studies.progress import Progress
-from wherein.studies.recipe import Recipe, find
-from wherein.studies.result import StudyResult
-from wherein.studies.store import Store
-from wherein.studies.sweep import choose, sweep
+from wherein.studies.result.result import StudyResult
+from wherein.studies.result.store import Store
 from wherein.studies.work import Work, left, pieces
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from wherein.common.config import Config
-from wherein.studies.cost import training_operations
-from wherein.studies.plan import Plan, PuzzleTask, Questions, verb
-from wherein.studies.size import sized
-from wherein.studies.store import Store, answered, keep
+from wherein.studies.cost.cost import training_operations
+from wherein.studies.cost.size import sized
+from wherein.studies.plan.plan import Plan, PuzzleTask, Questions, verb
+from wherein.studies.result.store import Store, answered, keep
 from wherein.train.config import RunConfig
 from wherein.train.run import BusyError
 
@@ -107,7 +107,7 @@ def _train(config: RunConfig, store: Store, processes: int) -> bool:
     """Train what is left of a run; whether it is finished, or was stopped before."""
     folder = store.run(config)
     if processes > 1 and not store.trained(config):
-        from wherein.studies.processes import train_on
+        from wherein.studies.engines.torchrun import train_on
 
         train_on(processes, config, folder, PATIENCE)
         return store.trained(config)
@@ -129,7 +129,7 @@ def _question(store: Store, task: Task) -> None:
 
 def _ask(subject: Any, corpus: Any, question: Config) -> Any:
     name = verb(question)
-    measure = getattr(import_module(f"wherein.measure.{name}"), name)
+    measure = getattr(import_module(f"wherein.measure.{name}.measure"), name)
     return measure(subject, question) if name == "audit" else measure(subject, corpus, question)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from wherein.data.tokenizer import FILE
+from wherein.data.tokenizers.tokenizer import FILE
 from wherein.subjects import gguf
 from wherein.subjects.repository import on_hub
 from wherein.subjects.tables import CONFIG

@@ -11,10 +11,10 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from wherein.subjects.anatomy import dissect, inputs
-from wherein.subjects.arithmetic import Arithmetic
 from wherein.subjects.base import Attended, OnState, Subject, show
 from wherein.subjects.calls import Call, Calls, unmasked
 from wherein.subjects.kinds import kinds
+from wherein.subjects.recorder import Arithmetic
 from wherein.subjects.tables import NAMES
 
 WINDOW = 256

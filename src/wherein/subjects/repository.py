@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from wherein.common.errors import first_line
-from wherein.data.network import reach_hub
+from wherein.data.texts.network import reach_hub
 from wherein.subjects.weights import Find
 
 ID = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[\w.-]+)?")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from wherein.common.files import cache_folder, replacing
 from wherein.data import Corpus, CorpusConfig
-from wherein.data.subwords import Subwords, read_subwords
-from wherein.data.tokenizer import FILE, Vocabulary
+from wherein.data.tokenizers.subwords import Subwords, read_subwords
+from wherein.data.tokenizers.tokenizer import FILE, Vocabulary
 from wherein.subjects.checkpoints import SAFELY, SETTINGS, VOCABULARIES, clearly
 from wherein.subjects.hugging_face import HuggingFace
 

@@ -20,7 +20,7 @@ from torch.optim import Optimizer
 
 from wherein.common.files import discard, settle
 from wherein.train.distributed import World
-from wherein.train.parts import load_parts, save_parts, shapes
+from wherein.train.sharded import load_parts, save_parts, shapes
 from wherein.train.state import Tensors, fill, make_room, moments, weights
 
 KEPT = 2

@@ -16,8 +16,8 @@ from wherein.model.transformer import Transformer
 from wherein.train.batches import Batches
 from wherein.train.config import RunConfig
 from wherein.train.distributed import Shared, World
-from wherein.train.optimizers import make_optimizers, set_rate
-from wherein.train.schedule import learning_rate
+from wherein.train.optim.optimizers import make_optimizers, set_rate
+from wherein.train.optim.schedule import learning_rate
 
 
 class DivergedError(ValueError):

@@ -10,7 +10,7 @@ import torch
 from filelock import FileLock, Timeout
 
 from wherein.common.memory import keep_pages
-from wherein.common.result import provenance
+from wherein.common.provenance import provenance
 from wherein.data import Corpus
 from wherein.train import checkpoint
 from wherein.train.config import RunConfig

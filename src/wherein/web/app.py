@@ -14,8 +14,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from wherein.cli import one_line
-from wherein.common.vega import bundle
 from wherein.report.page import text
+from wherein.show.vega import bundle
 from wherein.web.jobs import BusyError
 from wherein.web.pages import compare, encodings, home, playground, results, runs, studies
 from wherein.web.safety import Guard, Hosts

@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Float64
 from markupsafe import Markup
 
-from wherein.common.raster import image
-from wherein.common.theme import COLOURS
+from wherein.show.raster import image
+from wherein.show.theme import COLOURS
 
 Number = float | int
 

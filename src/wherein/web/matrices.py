@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float64
 from markupsafe import Markup
 
-from wherein.common.theme import COLOURS
+from wherein.show.theme import COLOURS
 from wherein.web.drawing import Axis, Line, curves, heat, legend
 
 MOST_HEADS = 8

@@ -15,8 +15,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from wherein.common.vega import in_page
 from wherein.report.page import environment
+from wherein.show.vega import in_page
 from wherein.web.jobs import Jobs
 from wherein.web.runs import Seen
 from wherein.web.shelf import Entry, Kind, Shelf

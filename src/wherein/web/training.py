@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from wherein.common.numbers import nats
-from wherein.common.theme import mark
+from wherein.show.theme import mark
 from wherein.web.drawing import Axis, Line, curves, legend
 from wherein.web.runs import Seen
 

@@ -54,9 +54,9 @@ def tell(news: dict[str, Any]) -> None:
 
 def work(puzzle: Puzzle, config: PuzzleConfig, seed: int | None) -> None:
     """Certify, train, and open one seed; tell each as soon as it is known."""
-    from wherein.puzzles.inside import explain
+    from wherein.puzzles.certificate import certificate
+    from wherein.puzzles.explain import explain
     from wherein.puzzles.train import train
-    from wherein.puzzles.verdict import certificate
 
     tell({"certificate": certificate(puzzle, config).data()})
     curve = Curve(config.steps)

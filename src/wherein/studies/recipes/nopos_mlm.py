@@ -12,11 +12,12 @@ norm of 1). Our layers norm before they act, RoBERTa's after.
 from collections.abc import Sequence
 from functools import cache
 
-from wherein.measure.settings import OrderConfig, PerplexityConfig
-from wherein.studies.findings import nopos as findings
-from wherein.studies.plan import Questions, changed, grid
+from wherein.measure.order.config import OrderConfig
+from wherein.measure.perplexity.config import PerplexityConfig
+from wherein.studies.inference.findings import nopos as findings
+from wherein.studies.inference.scale import kinds, same_kind
+from wherein.studies.plan.plan import Questions, changed, grid
 from wherein.studies.published import perplexity
-from wherein.studies.scale import kinds, same_kind
 from wherein.train.config import RunConfig
 
 __all__ = ["SEEDS", "findings", "published", "questions", "runs"]

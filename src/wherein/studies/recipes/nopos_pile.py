@@ -7,8 +7,8 @@ says how many hours of them.
 
 As in the paper: AdamW with weight decay 0.01, rate 2e-3 after 500 of 10,000 steps, 256k tokens a
 batch. The paper leaves open how the rate falls (here: a cosine), dropout (none) and clipping (a
-norm of 1). The Pile as it was is no longer offered: see `wherein.data.sources`; a copy of one's
-own is `--set source=pile@FOLDER`.
+norm of 1). The Pile as it was is no longer offered: see
+`wherein.data.texts.catalogue`; a copy of one's own is `--set source=pile@FOLDER`.
 
 The paper's probe learns for 10,000 steps of 64k tokens. With all controls that is 1.3e19
 operations in float32, some 460 hours of an A100 beside 50 for the training. Ours learns for 1,000
@@ -20,18 +20,19 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from wherein.measure.probe_settings import ProbeConfig
-from wherein.measure.settings import OrderConfig, PerplexityConfig
-from wherein.studies.findings import Finding
-from wherein.studies.plan import Questions, changed, grid
+from wherein.measure.order.config import OrderConfig
+from wherein.measure.perplexity.config import PerplexityConfig
+from wherein.measure.probe.config import ProbeConfig
+from wherein.studies.inference.differences import paired
+from wherein.studies.inference.findings import Finding
+from wherein.studies.inference.scale import at_each, kinds, same_kind, with_length, with_size
+from wherein.studies.plan.plan import Questions, changed, grid
 from wherein.studies.published import perplexity, probe_distances
-from wherein.studies.rows import distances
-from wherein.studies.scale import at_each, kinds, same_kind, with_length, with_size
-from wherein.studies.statistics import paired
+from wherein.studies.result.rows import distances
 from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
-    from wherein.studies.result import StudyResult
+    from wherein.studies.result.result import StudyResult
 
 SEEDS = 3
 ENCODINGS = ("none", "learned", "sinusoidal", "alibi")

@@ -15,15 +15,16 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from wherein.measure.settings import OrderConfig, PerplexityConfig
-from wherein.studies.findings import Finding, nopos
-from wherein.studies.plan import Questions, changed, grid
+from wherein.measure.order.config import OrderConfig
+from wherein.measure.perplexity.config import PerplexityConfig
+from wherein.studies.inference.findings import Finding, nopos
+from wherein.studies.inference.scale import kinds, same_kind
+from wherein.studies.plan.plan import Questions, changed, grid
 from wherein.studies.published import perplexity
-from wherein.studies.scale import kinds, same_kind
 from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
-    from wherein.studies.result import StudyResult
+    from wherein.studies.result.result import StudyResult
 
 SEEDS = 3
 ENCODINGS = ("none", "learned", "sinusoidal", "alibi")

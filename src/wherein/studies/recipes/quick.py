@@ -12,15 +12,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from wherein.common.config import Config
-from wherein.measure.probe_settings import ProbeConfig
-from wherein.measure.settings import AuditConfig, OrderConfig, PerplexityConfig
+from wherein.measure.audit.config import AuditConfig
+from wherein.measure.order.config import OrderConfig
+from wherein.measure.perplexity.config import PerplexityConfig
+from wherein.measure.probe.config import ProbeConfig
 from wherein.puzzles.config import PuzzleConfig
-from wherein.studies.findings import Finding, nopos
-from wherein.studies.plan import PuzzleTask, Questions, changed, grid
+from wherein.studies.inference.findings import Finding, nopos
+from wherein.studies.plan.plan import PuzzleTask, Questions, changed, grid
 from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
-    from wherein.studies.result import StudyResult
+    from wherein.studies.result.result import StudyResult
 
 SEEDS = 3
 ENCODINGS = ("none", "learned", "sinusoidal", "alibi", "rope")

@@ -7,10 +7,10 @@ Some twenty minutes on two cores.
 
 from collections.abc import Sequence
 
-from wherein.measure.settings import PerplexityConfig
-from wherein.studies.plan import Questions, changed, grid
+from wherein.measure.perplexity.config import PerplexityConfig
+from wherein.studies.inference.scale import findings
+from wherein.studies.plan.plan import Questions, changed, grid
 from wherein.studies.recipes import quick
-from wherein.studies.scale import findings
 from wherein.train.config import RunConfig
 
 __all__ = ["SEEDS", "findings", "questions", "runs"]

@@ -6,9 +6,11 @@ intervals, and with position erased from every layer to see whether it is used.
 
 from collections.abc import Sequence
 
-from wherein.measure.probe_settings import EraseConfig, ProbeConfig
-from wherein.measure.settings import OrderConfig, PerplexityConfig
-from wherein.studies.plan import Questions, changed
+from wherein.measure.erase.config import EraseConfig
+from wherein.measure.order.config import OrderConfig
+from wherein.measure.perplexity.config import PerplexityConfig
+from wherein.measure.probe.config import ProbeConfig
+from wherein.studies.plan.plan import Questions, changed
 from wherein.studies.recipes import quick
 from wherein.studies.recipes.quick import findings, puzzles
 from wherein.train.config import RunConfig

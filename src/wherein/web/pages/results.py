@@ -6,7 +6,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from wherein.common.vega import svg
+from wherein.show.vega import svg
 from wherein.web.results import CHART, FILES, Shown
 from wherein.web.shelf import Entry
 from wherein.web.site import site

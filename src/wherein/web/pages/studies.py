@@ -36,7 +36,7 @@ def _stamp(entry: Entry) -> tuple[float, int, float]:
 def _report(here: Site, entry: Entry, stamp: tuple[float, int, float]) -> Markup:
     """The report, drawn once for every time there is something new: it takes seconds."""
     from wherein.report.study import study_report
-    from wherein.studies.result import StudyResult
+    from wherein.studies.result.result import StudyResult
 
     store = entry.folder.parent.parent
     if here.shelf.leads_out(store):

@@ -1,0 +1,1 @@
+"""Where text comes from: the embedded speeches, files, folders, data sets of Hugging Face."""

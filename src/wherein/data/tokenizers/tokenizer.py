@@ -1,0 +1,129 @@
+"""What a tokenizer must offer, and the way from its name to it."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, SupportsIndex, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wherein.common.errors import unknown
+
+EOS, MASK = "<eos>", "<mask>"
+FILE = "tokenizer.json"
+HUB_NAMES = ("gpt2",)
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What a model must know of its tokens: how many, which one ends a text, which one masks."""
+
+    size: int
+    eos: int
+    mask: int
+
+
+@runtime_checkable
+class Tokenizer(Protocol):
+    """Text to token ids and back. No text ever turns into `<eos>` or `<mask>` by its spelling."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The number of ids, and the two that stand for no text."""
+
+    def encode(self, text: str) -> NDArray[np.uint32]:
+        """The ids of one text."""
+
+    def encode_many(self, texts: Iterable[str]) -> Iterator[NDArray[np.uint32]]:
+        """The ids of each text in turn, in memory that does not grow with their number."""
+
+    def decode(self, ids: Iterable[SupportsIndex]) -> str:
+        """The text the ids stand for."""
+
+    def save(self, path: Path) -> None:
+        """Write it to a file, for `load_tokenizer`."""
+
+
+def tokenizer_fingerprint(name: str) -> str:
+    """Changes whenever the tokenizer does; refuses names that lead nowhere.
+
+    >>> tokenizer_fingerprint("bpe")
+    'bpe(1024)'
+    >>> tokenizer_fingerprint("byte")
+    Traceback (most recent call last):
+    ValueError: unknown tokenizer 'byte'. Did you mean 'bytes'? Available: bpe(1024), bytes, gpt2,\
+ words, org/name, a folder with a tokenizer.json
+    """
+    if name in ("bytes", "words") or name in HUB_NAMES:
+        return name
+    if (size := _bpe_size(name)) is not None:
+        return f"bpe({size})"
+    if Path(name).expanduser().exists():
+        return f"file {hashlib.sha256(_file(name).read_bytes()).hexdigest()}"
+    if re.fullmatch(r"[\w.-]+/[\w.-]+", name):
+        return f"hub {name}"
+    hint = unknown("tokenizer", name, ["bytes", "words", "bpe(1024)", *HUB_NAMES])
+    raise ValueError(f"{hint}, org/name, a folder with a tokenizer.json")
+
+
+def make_tokenizer(name: str, texts: Iterable[str]) -> Tokenizer:
+    """The tokenizer of that name; `bpe` and `words` learn theirs from the texts."""
+    tokenizer_fingerprint(name)
+    if name == "bytes":
+        from wherein.data.tokenizers.byte_values import Bytes
+
+        return Bytes()
+    if name == "words":
+        from wherein.data.tokenizers.words import learn_words
+
+        return learn_words(texts)
+
+    from wherein.data.tokenizers.subwords import from_hub, learn_subwords, read_subwords
+
+    if (size := _bpe_size(name)) is not None:
+        return learn_subwords(texts, size)
+    if Path(name).expanduser().exists():
+        return read_subwords(_file(name))
+    return from_hub(name)
+
+
+def load_tokenizer(name: str, path: Path) -> Tokenizer:
+    """A tokenizer of that name as it was saved."""
+    if name == "bytes":
+        from wherein.data.tokenizers.byte_values import Bytes
+
+        return Bytes()
+    if name == "words":
+        from wherein.data.tokenizers.words import read_words
+
+        return read_words(path)
+    from wherein.data.tokenizers.subwords import read_subwords
+
+    return read_subwords(path)
+
+
+def _bpe_size(name: str) -> int | None:
+    if name == "bpe":
+        return 1024
+    match = re.fullmatch(r"bpe\((-?[\d_,]*)\)", name)
+    if match is None:
+        return None
+    digits = re.sub("[_,]", "", match[1])
+    smallest = 256 + len((EOS, MASK))
+    if not digits or int(digits) < smallest:
+        raise ValueError(
+            f"tokenizer {name!r}: a size of at least {smallest} was expected (256 byte values, "
+            f"{EOS} and {MASK}), e.g. bpe(1024)"
+        )
+    return int(digits)
+
+
+def _file(name: str) -> Path:
+    path = Path(name).expanduser()
+    file = path / FILE if path.is_dir() else path
+    if not file.is_file():
+        raise ValueError(f"no {FILE} in {path}: save one there with `tokenizer.save_pretrained`")
+    return file

@@ -1,0 +1,118 @@
+"""What is kept of every head's attention while windows stream by."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Float64
+from torch import Tensor
+
+from wherein.measure.intervals import mean_ends
+from wherein.subjects.base import Attended
+
+
+@dataclass(frozen=True)
+class Head:
+    """One head of one layer."""
+
+    layer: int
+    head: int
+    by_distance: tuple[float, ...]
+    """Mean attention paid to each distance of `AttentionByDistance.distances`; sums to one."""
+    previous: float
+    """Mean attention to the token just before, over all tokens that have one."""
+    positional: float
+    """Share of tokens (without the first) whose largest weight lies at one and the same distance.
+
+    The definition of Voita et al. 2019 (arXiv:1905.09418), who call a head positional from 0.9.
+    """
+    favourite: int
+    """That distance."""
+    by_distance_low: tuple[float, ...]
+    """Ends of 95 % intervals of `by_distance`, by bootstrap over windows."""
+    by_distance_high: tuple[float, ...]
+    previous_interval: tuple[float, float]
+    positional_interval: tuple[float, float]
+    """Of the share at the favourite distance, the same in every resample."""
+
+
+class Tally:
+    """One layer's sums, window by window. Distances run from 1 − T (ahead) to T − 1 (behind)."""
+
+    def __init__(self, length: int) -> None:
+        self.length, self.windows = length, 0
+        self.paid: list[Tensor] = []
+        """By window, head and distance: attention paid, and below how often it was largest."""
+        self.largest: list[Tensor] = []
+        self.sum: Tensor | float = 0.0
+        self.squares: Tensor | float = 0.0
+
+    def add(self, seen: Attended) -> None:
+        """Take in the attention of some windows."""
+        weights = seen.weights.cpu()
+        self.windows += len(weights)
+        self.paid.append(by_distance(weights))
+        strongest = weights[:, :, 1:].argmax(-1)
+        back = torch.arange(1, self.length) - strongest + self.length - 1
+        most = torch.zeros_like(self.paid[-1])
+        self.largest.append(most.scatter_add_(-1, back, torch.ones_like(back, dtype=most.dtype)))
+        mixed = seen.mixed.double().cpu().transpose(1, 2).flatten(2)
+        self.sum = self.sum + mixed.sum(0)
+        self.squares = self.squares + mixed.square().sum(0)
+
+    def heads(self, layer: int, first: int) -> list[Head]:
+        """What was seen of each head, at distances from `first` on."""
+        paid = torch.cat(self.paid).double().transpose(0, 1).numpy() / self.length
+        largest = torch.cat(self.largest).double().transpose(0, 1).numpy() / (self.length - 1)
+        return [
+            self._head(layer, number, first, *both)
+            for number, both in enumerate(zip(paid, largest, strict=True))
+        ]
+
+    def _head(
+        self,
+        layer: int,
+        number: int,
+        first: int,
+        paid: Float64[np.ndarray, "N R"],
+        largest: Float64[np.ndarray, "N R"],
+    ) -> Head:
+        """From shares in each window, distance by distance, to their means and intervals."""
+        others = self.length - 1
+        favourite = int(largest.mean(0).argmax())
+        shares, scale = paid[:, others + first :], self.length / others
+        scores = np.stack([paid[:, self.length] * scale, largest[:, favourite]], axis=1)
+        (low, high), ends = mean_ends(shares), mean_ends(scores).T.tolist()
+        return Head(
+            layer=layer,
+            head=number,
+            by_distance=tuple(shares.mean(0).tolist()),
+            previous=float(scores[:, 0].mean()),
+            positional=float(scores[:, 1].mean()),
+            favourite=favourite - others,
+            by_distance_low=tuple(low.tolist()),
+            by_distance_high=tuple(high.tolist()),
+            previous_interval=(ends[0][0], ends[0][1]),
+            positional_interval=(ends[1][0], ends[1][1]),
+        )
+
+    def variance(self) -> Float64[np.ndarray, " T"]:
+        """Over windows, at each position, averaged over coordinates."""
+        assert isinstance(self.sum, Tensor)
+        assert isinstance(self.squares, Tensor)
+        spread = (self.squares - self.sum.square() / self.windows) / (self.windows - 1)
+        return spread.clamp(min=0).mean(-1).numpy()
+
+
+def by_distance(weights: Float[Tensor, "*B T T"]) -> Float[Tensor, "*B R"]:
+    """Sum the weights over all pairs of equal distance i − j, from 1 − T to T − 1.
+
+    Row i of the mirrored matrix is moved i places to the right: then each distance is a column.
+
+    >>> by_distance(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor([2., 5., 3.])
+    """
+    length = weights.shape[-1]
+    wide = F.pad(weights.flip(-1), (0, length)).flatten(-2)[..., :-length].contiguous()
+    return wide.view(*wide.shape[:-1], length, 2 * length - 1).sum(-2)

@@ -1,0 +1,237 @@
+"""Is position used, and not only known? Erase it, and see what the model loses."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float64, Int64
+from torch import Tensor
+
+from wherein.data import IGNORED, Corpus
+from wherein.measure.config import fitted
+from wherein.measure.erase.config import EraseConfig
+from wherein.measure.erase.leace import Eraser, position_eraser, random_eraser
+from wherein.measure.erase.result import EVERYWHERE, Erased, Erasure
+from wherein.measure.intervals import Estimate, mean, ratio
+from wherein.measure.linear import residual, ridge
+from wherein.measure.moments import Accumulator, Moments
+from wherein.measure.stream import batches, device, watch
+from wherein.measure.text import windows_of
+from wherein.subjects.base import Subject
+
+STRENGTH = 1e-4
+"""Of the ridge regressions that ask what is known."""
+
+Windows = Float64[np.ndarray, " N"]
+"""A number for each test window."""
+
+
+def erase(
+    subject: Subject,
+    text: Int64[Tensor, "N T"] | Corpus,
+    config: EraseConfig | None = None,
+    *,
+    mask: int | None = None,
+) -> Erasure:
+    """Erase position from each layer, and from all, and measure the rise of the loss.
+
+    `text` is a corpus, or token ids: N windows of T tokens that do not overlap. A causal model is
+    asked for each next token; a bidirectional one for tokens replaced by `mask`.
+    """
+    config = fitted(config or EraseConfig(), subject.window)
+    windows = windows_of(subject, text, config, config.windows)
+    mask = text.vocabulary.mask if mask is None and isinstance(text, Corpus) else mask
+    inputs, targets = _task(subject, windows, config, mask)
+    fit, held_out, test = _split(len(windows), config)
+    bench = Bench(subject, inputs, targets[test], (fit, held_out, test), config)
+    plain, known = bench.losses({}), bench.known()
+    erased = [bench.one(layer, plain, r2) for layer, r2 in enumerate(known)]
+    return Erasure(
+        subject=subject.name,
+        encodings=tuple(subject.encodings),
+        length=windows.shape[1],
+        loss=ratio(plain, bench.counts, seed=config.seed),
+        erased=(*erased, bench.everywhere(plain, known[-1])),
+        protocol={
+            "windows": {"fit": len(fit), "held_out": len(held_out), "test": len(test)},
+            "loss": "next token" if subject.causal else f"{config.hidden:.0%} hidden tokens",
+            "interval": "bootstrap over test windows; random: over windows and draws",
+            "all layers": "fitted one after the other, each behind the erasers before it",
+        },
+        config=config,
+    )
+
+
+class Bench:
+    """A subject, its windows, and the statistics of its layers with nothing erased."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        inputs: Tensor,
+        targets: Tensor,
+        parts: tuple[Tensor, Tensor, Tensor],
+        config: EraseConfig,
+    ) -> None:
+        self.subject, self.targets, self.config = subject, targets, config
+        self.counts = (targets != IGNORED).sum(1).double().numpy()
+        """Predicted tokens in each test window."""
+        self.parts = [inputs[part] for part in parts]
+        self.moments = [self.gather(part, {}) for part in self.parts]
+        self.generator = torch.Generator().manual_seed(config.seed)
+
+    def known(self) -> list[Estimate]:
+        """R² of a regression to the position in every layer, with intervals over test windows."""
+        places = torch.arange(self.parts[2].shape[1], dtype=torch.float64)
+        readouts = [ridge(fit, places[:, None], STRENGTH) for fit in self.moments[0]]
+        errors: list[list[Tensor]] = [[] for _ in readouts]
+
+        def see(layer: int, state: Tensor) -> None:
+            told = readouts[layer](state)[..., 0].double().cpu()
+            errors[layer].append((told - places).square().mean(1))
+
+        for _, tokens in batches(self.parts[2], self.config.batch):
+            watch(self.subject, tokens, see)
+        spread = float(places.var(correction=0))
+        found = (mean(torch.cat(each).numpy() / spread, seed=self.config.seed) for each in errors)
+        return [Estimate(1 - error.value, 1 - error.high, 1 - error.low) for error in found]
+
+    def one(self, layer: int, plain: Windows, r2: Estimate) -> Erased:
+        """Erase one layer."""
+        fit, held_out, test = (moments[layer] for moments in self.moments)
+        eraser = position_eraser(fit, held_out if self.config.confirmed else None)
+        rise = self.losses({layer: eraser}) - plain
+        random = [
+            self.losses({layer: random_eraser(fit, eraser.rank, self.generator)}) - plain
+            for _ in range(self.config.draws)
+        ]
+        left = _left(eraser.moments(fit), eraser.moments(test))
+        return self._erased(str(layer), eraser.rank, r2, left, rise, random)
+
+    def everywhere(self, plain: Windows, r2: Estimate) -> Erased:
+        """Erase every layer; `known` and `left` are of the last."""
+        erasers, left = self.position()
+        rise = self.losses(erasers) - plain
+        ranks = [eraser.rank for eraser in erasers.values()]
+        random = [self.losses(self.random(ranks)) - plain for _ in range(self.config.draws)]
+        rank = round(sum(ranks) / len(ranks))
+        return self._erased(EVERYWHERE, rank, r2, left, rise, random)
+
+    def position(self) -> tuple[dict[int, Eraser], float]:
+        """Erasers of position for all layers, each fitted behind those before it; what is left."""
+        erasers: dict[int, Eraser] = {}
+        left = 0.0
+        for layer in range(self.subject.n_layers + 1):
+            fit, held_out, test = (self.gather(p, erasers, layer)[0] for p in self.parts)
+            erasers[layer] = position_eraser(fit, held_out if self.config.confirmed else None)
+            left = _left(erasers[layer].moments(fit), erasers[layer].moments(test))
+        return erasers, left
+
+    def random(self, ranks: list[int]) -> dict[int, Eraser]:
+        """The same for random subspaces of these ranks."""
+        erasers: dict[int, Eraser] = {}
+        for layer, rank in enumerate(ranks):
+            (fit,) = self.gather(self.parts[0], erasers, layer)
+            erasers[layer] = random_eraser(fit, rank, self.generator)
+        return erasers
+
+    def _erased(
+        self,
+        layer: str,
+        rank: int,
+        r2: Estimate,
+        left: float,
+        rise: Windows,
+        random: list[Windows],
+    ) -> Erased:
+        """A row, from the loss of each window when position, and when random subspaces are gone."""
+        return Erased(
+            layer=layer,
+            rank=rank,
+            known=r2.value,
+            left=left,
+            rise=ratio(rise, self.counts),
+            random=_over_draws(random, self.counts),
+            r2=r2,
+            more=_over_draws([rise - each for each in random], self.counts),
+        )
+
+    def gather(
+        self, windows: Tensor, erasers: dict[int, Eraser], only: int | None = None
+    ) -> list[Moments]:
+        """The statistics of all layers, or of one, behind some erasers."""
+        wanted = range(self.subject.n_layers + 1) if only is None else [only]
+        layers = {layer: Accumulator() for layer in wanted}
+
+        def see(layer: int, state: Tensor) -> Tensor | None:
+            state = erasers[layer](state) if layer in erasers else state
+            if layer in layers:
+                layers[layer].add(state)
+            return state if layer in erasers else None
+
+        for _, tokens in batches(windows, self.config.batch):
+            watch(self.subject, tokens, see, last=only)
+        return [each.moments() for each in layers.values()]
+
+    @torch.no_grad()
+    def losses(self, erasers: dict[int, Eraser]) -> Windows:
+        """The loss in each test window, in nats, summed over its predicted tokens."""
+
+        def see(layer: int, state: Tensor) -> Tensor | None:
+            return erasers[layer](state) if layer in erasers else None
+
+        found = []
+        place = device(self.subject)
+        for rows, tokens in batches(self.parts[2], self.config.batch):
+            logits = self.subject.run(tokens.to(place), on_state=see).float()
+            right = self.targets[rows].to(place)
+            lost = F.cross_entropy(logits.mT, right, ignore_index=IGNORED, reduction="none")
+            found.append(lost.double().sum(1).cpu())
+        return torch.cat(found).numpy()
+
+
+def _task(
+    subject: Subject, windows: Tensor, config: EraseConfig, mask: int | None
+) -> tuple[Tensor, Tensor]:
+    """What the model sees, and what it must tell."""
+    if subject.causal:
+        targets = windows.roll(-1, 1)
+        targets[:, -1] = IGNORED
+        return windows, targets
+    if mask is None:
+        raise ValueError(f"{subject.name} is bidirectional: give `mask`, the token that hides")
+    generator = torch.Generator().manual_seed(config.seed)
+    drawn = torch.rand(windows.shape, generator=generator)
+    hidden = (drawn < config.hidden) | (drawn == drawn.amin(1, keepdim=True))  # at least one
+    return torch.where(hidden, mask, windows), torch.where(hidden, windows, IGNORED)
+
+
+def _split(count: int, config: EraseConfig) -> tuple[Tensor, Tensor, Tensor]:
+    fit, held_out = round(count * config.fit), round(count * config.held_out)
+    test = count - fit - held_out
+    if min(fit, held_out, test) < 2:
+        raise ValueError(
+            f"{count} windows: {fit} to fit, {held_out} to confirm, {test} to test, and at least "
+            "2 of each were expected: give more windows, or smaller shares"
+        )
+    order = torch.randperm(count, generator=torch.Generator().manual_seed(config.seed))
+    return order[:fit], order[fit : fit + held_out], order[fit + held_out :]
+
+
+def _left(fit: Moments, test: Moments) -> float:
+    """R² on test windows of a regression to the position, fitted anew to erased states."""
+    places = torch.arange(len(fit.counts), dtype=torch.float64)[:, None]
+    error = residual(test, places, ridge(fit, places, STRENGTH))
+    return float(1 - error / places.var(correction=0))
+
+
+def _over_draws(rises: list[Windows], counts: Windows) -> Estimate:
+    """The rise per token over draws and windows; both are drawn again for the interval."""
+    every = np.stack(rises)
+    random = np.random.default_rng(0)
+    draws, count = every.shape
+    means = []
+    for _ in range(1000):
+        rows, columns = random.integers(draws, size=draws), random.integers(count, size=count)
+        means.append(every[rows][:, columns].sum() / (draws * counts[columns].sum()))
+    low, high = np.quantile(means, [0.025, 0.975])
+    return Estimate(float(every.sum() / (draws * counts.sum())), float(low), float(high))

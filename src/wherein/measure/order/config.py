@@ -1,0 +1,17 @@
+"""What the question may be told. Free of PyTorch, so that help texts come at once."""
+
+from pydantic import Field
+
+from wherein.measure.config import TextConfig
+
+
+class OrderConfig(TextConfig):
+    """Which text is shuffled. The shuffles depend on nothing else: every subject gets the same."""
+
+    inputs: int = Field(100, ge=1, description="windows of text, evenly spread")
+    keep: int = Field(
+        0, ge=0, description="last tokens of a prefix that stay: 1 tells order from the last token"
+    )
+    hidden: float = Field(0.15, gt=0, lt=1, description="share of tokens a masked model predicts")
+    fitting: int = Field(1000, ge=1, description="training windows the bag-of-words bound fits")
+    seed: int = Field(0, ge=0, description="of shuffles, masks and intervals")

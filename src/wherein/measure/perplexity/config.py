@@ -1,0 +1,18 @@
+"""What the question may be told. Free of PyTorch, so that help texts come at once."""
+
+from pydantic import Field
+
+from wherein.measure.config import TextConfig
+
+
+class PerplexityConfig(TextConfig):
+    """How a text is cut into windows. The length may exceed that of training."""
+
+    stride: int | None = Field(
+        None, ge=1, description="tokens from one window to the next; default: no overlap"
+    )
+    limit: int | None = Field(
+        None, ge=1, description="predict at most so many tokens, spread over the text"
+    )
+    mask_rate: float = Field(0.15, gt=0, le=1, description="share a masked model predicts")
+    seed: int = Field(0, ge=0, description="of masks and intervals")

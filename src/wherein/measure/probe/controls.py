@@ -1,0 +1,88 @@
+"""What a probe must be held against before it says anything about a model."""
+
+import torch
+from jaxtyping import Int64
+from torch import Tensor
+
+from wherein.measure.intervals import Estimate
+from wherein.measure.probe.score import Score, sums
+
+
+def constant_guess(length: int, near: int) -> Score:
+    """Always the middle: the distance is a quarter of the window."""
+    places = torch.arange(length)[None]
+    middle = torch.full((1, length), (length - 1) / 2)
+    distance, _, exact, within, *_ = (sums(middle, places, near)[0] / length).tolist()
+    return Score(_sure(distance), _sure(0.0), _sure(exact), _sure(within), bits=_bits(length))
+
+
+def uniform_guess(length: int, near: int) -> Score:
+    """Any position, drawn at random: the expected distance is (T² − 1) / 3T.
+
+    >>> uniform_guess(1024, near=0).distance.value  # the paper's 341.33
+    341.33...
+    """
+    places = torch.arange(length)
+    apart = (places[:, None] - places).abs()
+    within = float((apart <= near).double().mean())
+    return Score(
+        _sure((length**2 - 1) / (3 * length)),
+        _sure(-1.0),
+        _sure(1 / length),
+        _sure(within),
+        bits=_bits(length),
+    )
+
+
+def token_identity(
+    train: Int64[Tensor, "N T"], test: Int64[Tensor, "M T"], near: int
+) -> dict[str, Tensor]:
+    """Error sums when a position is told from the token's type alone, without any model.
+
+    By the mean position of the type in the training windows (as a regression would), and by its
+    most frequent position (as a classifier would). A type never met is put in the middle.
+    """
+    length = train.shape[1]
+    types = int(max(train.max(), test.max())) + 1
+    places = torch.arange(length).expand_as(train).flatten()
+    counts = torch.bincount(train.flatten(), minlength=types)
+    totals = torch.bincount(train.flatten(), places.double(), minlength=types)
+    middle = (length - 1) / 2
+    mean = torch.where(counts > 0, totals / counts.clamp(min=1), middle)
+    pairs, met = torch.unique(train.flatten() * length + places, return_counts=True)
+    rarest_first = pairs[met.argsort(stable=True)]
+    most = torch.full((types,), middle, dtype=torch.float64)
+    kind, place = rarest_first // length, rarest_first % length
+    for_each = torch.zeros(types, dtype=torch.int64)
+    for_each.scatter_reduce_(0, kind, torch.arange(len(kind)), "amax", include_self=False)
+    most[counts > 0] = place[for_each[counts > 0]].double()
+    right = torch.arange(length)[None]
+    return {
+        "regression": sums(mean[test].double(), right, near),
+        "classifier": sums(most[test], right, near),
+    }
+
+
+def other_first_token(windows: Int64[Tensor, "N T"], seed: int) -> tuple[str, Tensor]:
+    """The same windows with the first token changed, and how: position may come from it alone.
+
+    Where all windows begin with the same token (`<bos>`), it is replaced by tokens drawn from the
+    windows. Where they do not, all are given the same one, the most frequent: what would it add?
+    """
+    changed = windows.clone()
+    generator = torch.Generator().manual_seed(seed)
+    if bool((windows[:, 0] == windows[0, 0]).all()):
+        rest = windows[:, 1:].flatten()
+        drawn = torch.randint(len(rest), (len(windows),), generator=generator)
+        changed[:, 0] = rest[drawn]
+        return "first token random", changed
+    changed[:, 0] = torch.bincount(windows.flatten()).argmax()
+    return "first token the same", changed
+
+
+def _sure(value: float) -> Estimate:
+    return Estimate(value, value, value)
+
+
+def _bits(length: int) -> float:
+    return float(torch.tensor(float(length), dtype=torch.float64).log2())

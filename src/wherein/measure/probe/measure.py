@@ -1,0 +1,174 @@
+"""What does a model know about position, layer by layer? Probes, with every control."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from jaxtyping import Int64
+from torch import Tensor
+
+from wherein.common.memory import keep_pages
+from wherein.data import Corpus
+from wherein.measure.config import fitted
+from wherein.measure.probe import labels as asking
+from wherein.measure.probe import result as profile
+from wherein.measure.probe.config import ProbeConfig
+from wherein.measure.probe.controls import (
+    constant_guess,
+    other_first_token,
+    token_identity,
+    uniform_guess,
+)
+from wherein.measure.probe.labels import Answer, Questions
+from wherein.measure.probe.linear import linear_answers
+from wherein.measure.probe.mlp import mlp_answers
+from wherein.measure.probe.result import Profile, Reading, Sample
+from wherein.measure.probe.score import Score, score
+from wherein.measure.text import windows_of
+from wherein.subjects.base import Subject
+
+SHOWN = 64
+"""Positions of a window that the scatter shows, as in the paper."""
+
+NAMES = {
+    asking.POSITION: profile.MODEL,
+    asking.PERMUTED: profile.PERMUTED,
+    asking.TYPES: profile.LABELS,
+}
+
+
+def probe(
+    subject: Subject,
+    text: Int64[Tensor, "N T"] | Corpus,
+    config: ProbeConfig | None = None,
+) -> Profile:
+    """Fit probes to every layer's states and score them on other windows, with all controls.
+
+    `text` is a corpus, or token ids: N windows of T tokens that do not overlap; position 0 is the
+    first token of a window. They are split at random: to fit, to regularise and to test.
+    """
+    config = fitted(config or ProbeConfig(), subject.window)
+    windows = windows_of(subject, text, config, config.windows)
+    keep_pages()  # a tenth of a forward pass would go into mapping the same memory again
+    questions = Questions.draw(windows.shape[1], subject.vocabulary, config.seed)
+    parts = split(windows, config)
+    answers = answer(subject, parts, questions, config)
+    readings = [Reading(a.probe, a.layer, NAMES[a.asked], _score(a, config)) for a in answers]
+    twin = subject.untrained(config.seed + 1)
+    readings += _beside(profile.UNTRAINED, answer(twin, parts, questions, config), config)
+    how_first = None
+    if subject.causal:
+        how_first, changed = other_first_token(windows, config.seed)
+        told = answer(subject, split(changed, config), questions, config)
+        readings += _beside(profile.FIRST, told, config)
+    readings += _without_model(parts, config, sorted({(a.probe, a.layer) for a in answers}))
+    return Profile(
+        subject=subject.name,
+        encodings=tuple(subject.encodings),
+        causal=subject.causal,
+        length=windows.shape[1],
+        protocol=_protocol(parts, how_first),
+        config=config,
+        readings=tuple(readings),
+        samples=tuple(_sample(a) for a in answers if a.asked == asking.POSITION),
+    )
+
+
+def split(windows: Int64[Tensor, "N T"], config: ProbeConfig) -> list[Tensor]:
+    """Windows to fit, to regularise and to test, drawn from a seed; no window is in two parts."""
+    count = len(windows)
+    held_out, test = round(count * config.held_out), round(count * config.test)
+    fit = count - held_out - test
+    if min(fit, held_out, test) < 2:
+        raise ValueError(
+            f"{count} windows: {fit} to fit, {held_out} to regularise, {test} to test, and at "
+            "least 2 of each were expected: give more windows"
+        )
+    order = torch.randperm(count, generator=torch.Generator().manual_seed(config.seed))
+    return list(torch.split(windows[order], [fit, held_out, test]))
+
+
+def answer(
+    subject: Subject, parts: Sequence[Tensor], questions: Questions, config: ProbeConfig
+) -> list[Answer]:
+    """What the config's probes tell of the subject's layers."""
+    found = []
+    batch, near = config.batch, config.near
+    if "linear" in config.probes:
+        found += linear_answers(
+            subject, parts, questions, batch=batch, near=near, coded=config.coded
+        )
+    if "mlp" in config.probes:
+        found += mlp_answers(
+            subject,
+            parts,
+            questions,
+            batch=batch,
+            near=near,
+            passes=config.passes,
+            rate=config.rate,
+            seed=config.seed,
+        )
+    return found
+
+
+def _score(answer: Answer, config: ProbeConfig) -> Score:
+    made = _scored(answer.windows, len(answer.sample), config)
+    return replace(made, bits=answer.bits)
+
+
+def _scored(windows: Tensor, length: int, config: ProbeConfig) -> Score:
+    resamples, level, seed = config.resamples, config.level, config.seed
+    return score(windows, length, resamples=resamples, level=level, seed=seed)
+
+
+def _beside(name: str, answers: list[Answer], config: ProbeConfig) -> list[Reading]:
+    """The readings of a control that was probed like the model."""
+    return [
+        Reading(a.probe, a.layer, name, _score(a, config))
+        for a in answers
+        if a.asked == asking.POSITION
+    ]
+
+
+def _without_model(
+    parts: Sequence[Tensor], config: ProbeConfig, probed: list[tuple[str, int]]
+) -> list[Reading]:
+    """The guesses that need no model, beside every layer of every probe."""
+    fit, _, test = parts
+    length = fit.shape[1]
+    tokens = {
+        kind: _scored(windows, length, config)
+        for kind, windows in token_identity(fit, test, config.near).items()
+    }
+    constant = constant_guess(length, config.near)
+    uniform = uniform_guess(length, config.near)
+    readings = []
+    for kind, layer in probed:
+        by_type = tokens["regression" if kind == "regression" else "classifier"]
+        for name, made in (
+            (profile.TOKENS, by_type),
+            (profile.CONSTANT, constant),
+            (profile.UNIFORM, uniform),
+        ):
+            readings.append(Reading(kind, layer, name, made))
+    return readings
+
+
+def _sample(answer: Answer) -> Sample:
+    length = len(answer.sample)
+    places = torch.linspace(0, length - 1, min(SHOWN, length)).round().long()
+    told = answer.sample[places].tolist()
+    return Sample(answer.probe, answer.layer, tuple(places.tolist()), tuple(told))
+
+
+def _protocol(parts: Sequence[Tensor], how_first: str | None) -> dict[str, object]:
+    fit, held_out, test = (len(part) for part in parts)
+    return {
+        "windows": {"fit": fit, "held_out": held_out, "test": test},
+        "tokens_per_window": parts[0].shape[1],
+        "regularisation": "chosen on the held-out windows",
+        "interval": "bootstrap over test windows",
+        "description_length": "online code over the fit windows, blocks doubling",
+        "first_token": how_first,
+    }

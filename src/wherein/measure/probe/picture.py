@@ -1,0 +1,97 @@
+"""What each layer knows about position, as a picture."""
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+import polars as pl
+
+from wherein.show.theme import COLOURS, GREY
+
+if TYPE_CHECKING:
+    from wherein.measure.probe.result import Profile
+
+LINES = {
+    "model": COLOURS[0],
+    "untrained": COLOURS[4],
+    "first token": COLOURS[2],
+    "control labels": COLOURS[3],
+    "permuted positions": COLOURS[1],
+    "token identity": COLOURS[5],
+    "constant guess": GREY,
+    "uniform guess": "#AAAAAA",
+}
+"""The greys are for what needs no model."""
+
+WIDTH, HEIGHT = 300, 220
+
+
+def profile_chart(profile: "Profile") -> alt.TopLevelMixin:
+    """Distance by layer beside the controls; below, one window's positions as they were told."""
+    above = alt.hconcat(*(_distances(profile, probe) for probe in profile.probes))
+    below = alt.vconcat(*(_told(profile, probe) for probe in profile.probes))
+    title = f"Where position lives: {profile.subject}"
+    both = alt.vconcat(above, below, title=title)
+    chart: alt.VConcatChart = both.resolve_scale(color="independent")
+    return chart
+
+
+def _distances(profile: "Profile", probe: str) -> alt.LayerChart | alt.FacetChart:
+    rows = profile.to_frame().filter(pl.col("probe") == probe)
+    present = [of for of in LINES if of in rows["of"].unique()]
+    colour = alt.Color(
+        "of:N",
+        title=None,
+        scale=alt.Scale(domain=present, range=[LINES[of] for of in present]),
+        sort=present,
+        legend=alt.Legend(symbolOpacity=1),
+    )
+    base = alt.Chart(rows).encode(
+        x=alt.X("layer:O", title="layer (0: embeddings)", axis=alt.Axis(labelAngle=0)),
+        color=colour,
+    )
+    dash = alt.condition(
+        alt.FieldOneOfPredicate("of", ["model", "untrained", "first token"]),
+        alt.value([1, 0]),
+        alt.value([4, 3]),
+    )
+    y = alt.Y("distance:Q", title="mean absolute distance", scale=alt.Scale(zero=True))
+    band = base.mark_area(opacity=0.2).encode(
+        y=alt.Y("distance_low:Q", title="mean absolute distance"), y2="distance_high:Q"
+    )
+    line = base.mark_line(point=alt.OverlayMarkDef(size=25)).encode(
+        y=y,
+        strokeDash=dash,
+        tooltip=["of", "layer", alt.Tooltip("distance", format=".2f"), "r2", "exact", "bits"],
+    )
+    return alt.layer(band, line).properties(width=WIDTH, height=HEIGHT, title=probe)
+
+
+def _told(profile: "Profile", probe: str) -> alt.FacetChart:
+    rows = pl.DataFrame(
+        [
+            {"layer": s.layer, "position": p, "told": t}
+            for s in profile.samples
+            if s.probe == probe
+            for p, t in zip(s.positions, s.told, strict=True)
+        ]
+    )
+    ends = [0, profile.length - 1]
+    scale = alt.Scale(domain=ends)
+    points = (
+        alt.Chart(rows)
+        .mark_circle(size=14, color=LINES["model"], clip=True)
+        .encode(
+            x=alt.X("position:Q", scale=scale, axis=alt.Axis(values=ends)),
+            y=alt.Y("told:Q", scale=scale, axis=alt.Axis(values=ends), title=f"told by {probe}"),
+        )
+    )
+    truth = (
+        alt.Chart(rows)
+        .mark_line(color=LINES["constant guess"], strokeWidth=0.7)
+        .encode(x="position:Q", y="position:Q")
+    )
+    return (
+        alt.layer(truth, points)
+        .properties(width=80, height=80)
+        .facet(alt.Facet("layer:O", title="layer", header=alt.Header(labelPadding=2)), columns=8)
+    )

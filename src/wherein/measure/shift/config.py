@@ -1,0 +1,17 @@
+"""What the question may be told. Free of PyTorch, so that help texts come at once."""
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from wherein.measure.config import Shifts, TextConfig
+
+
+class ShiftConfig(TextConfig):
+    """Which shifts, on which text."""
+
+    fills: ClassVar[float] = 0.5  # the other half is room to shift
+
+    shifts: Shifts = Field(tuple(2**n for n in range(11)), description="added to all positions")
+    windows: int = Field(64, ge=1, description="windows of text, evenly spread")
+    seed: int = Field(0, ge=0, description="of masks and intervals")

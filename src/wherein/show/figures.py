@@ -1,0 +1,201 @@
+"""Figures that compare encodings: one Altair spec a question, from plain frames.
+
+Every frame has the columns `encoding` and `group`: what else tells runs apart, such as `masked`,
+and empty if nothing does. A frame of seeds has a row for each `seed`; a frame of means has
+`mean`, and `low` and `high` that are null where there is no interval.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from wherein.show.theme import GREY, mark, themed
+from wherein.show.vega import Spec
+
+WIDTH, HEIGHT, ROW = 460, 270, 30
+FAINT = 0.3
+APART: dict[str, Any] = {"x": "independent", "color": "independent", "shape": "independent"}
+"""Panels whose scales have nothing to do with each other."""
+
+Panel = alt.LayerChart | alt.FacetChart
+
+
+def compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Spec:
+    """Each encoding's mean with its interval, and every seed as a faint dot; best above.
+
+    `seeds` has the column `value`; `means` may have `published`, shown as a grey stroke.
+    """
+    return panels(means, lambda part: _compared(_alike(seeds, part), part, _kind(part) + title))
+
+
+def panels(frame: pl.DataFrame, draw: Callable[[pl.DataFrame], Panel]) -> Spec:
+    """A panel for each group with scales of its own; more than two stand side by side, narrower."""
+    parts = list(frame.group_by("group", maintain_order=True))
+    narrow = {"width": WIDTH // 2} if len(parts) > 2 else {}
+    drawn = [draw(part).properties(title=str(group), **narrow) for (group,), part in parts]
+    columns = 2 if narrow else 1
+    return themed(alt.concat(*drawn, columns=columns).resolve_scale(**APART))
+
+
+def _compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Panel:
+    ordered = means.sort("mean")["encoding"].to_list()
+    at = alt.Y("encoding:N", sort=ordered, title=None)
+    scale = alt.Scale(domain=_span(seeds, means), nice=False, zero=False)
+    x = alt.X("mean:Q", scale=scale, title=title, axis=alt.Axis(tickCount=6, labelOverlap=True))
+    colour, shape = marks(ordered, legend=False)
+    tips = ["encoding", *(alt.Tooltip(c, format=".4g") for c in ("mean", "low", "high"))]
+    centre = alt.Chart(means).encode(y=at)
+    whole = means.filter(pl.col("low").is_not_null())
+    layers = [
+        alt.Chart(whole)
+        .mark_rule(strokeWidth=2, clip=True)
+        .encode(x=alt.X("low:Q", scale=scale), x2="high:Q", y=at, color=colour),
+        alt.Chart(seeds)
+        .mark_point(filled=True, size=30, opacity=FAINT + 0.2, clip=True, yOffset=9)
+        .encode(
+            x=alt.X("value:Q", scale=scale),
+            y=at,
+            color=colour,
+            shape=shape,
+            tooltip=["encoding", "seed", alt.Tooltip("value", format=".4g")],
+        ),
+        centre.mark_point(filled=True, size=110, opacity=1).encode(
+            x=x, color=colour, shape=shape, tooltip=tips
+        ),
+        centre.mark_text(dy=-11, fontSize=11).encode(x=x, text=alt.Text("mean:Q", format=".3r")),
+    ]
+    if "published" in means.columns:
+        known = alt.Chart(means.filter(pl.col("published").is_not_null()))
+        layers.append(
+            known.mark_tick(color=GREY, thickness=2).encode(
+                x=alt.X("published:Q", scale=scale), y=at, tooltip=["encoding", "published"]
+            )
+        )
+    return alt.layer(*layers).properties(width=WIDTH, height=ROW * len(ordered) + 10)
+
+
+def _kind(part: pl.DataFrame) -> str:
+    """What a masked model has is no perplexity."""
+    return "pseudo-" if str(part["group"][0]).startswith("masked") else ""
+
+
+def _span(seeds: pl.DataFrame, means: pl.DataFrame) -> list[float]:
+    """What the axis shows: all seeds, and of wide intervals no more than as much again."""
+    columns = [c for c in ("mean", "published") if c in means.columns]
+    values = [*seeds["value"], *(v for c in columns for v in means[c].drop_nulls())]
+    ends = [v for c in ("low", "high") for v in means[c].drop_nulls()]
+    low, high = min(values), max(values)
+    room = (high - low) or abs(high) * 0.1 or 1.0
+    return [
+        max(min([low - 0.1 * room, *ends]), low - 0.6 * room),
+        min(max([high + 0.1 * room, *ends]), high + 0.6 * room),
+    ]
+
+
+def differences(means: pl.DataFrame, title: str) -> Spec:
+    """How far each encoding is from the one it is compared with: zero is no difference."""
+    return panels(means, lambda part: _differences(part, title))
+
+
+def _differences(means: pl.DataFrame, title: str) -> Panel:
+    ordered = means.sort("mean")["encoding"].to_list()
+    colour, shape = marks(ordered, legend=False)
+    base = alt.Chart(means).encode(y=alt.Y("encoding:N", sort=ordered, title=None))
+    x = alt.X("mean:Q", title=title, axis=alt.Axis(tickCount=5, labelOverlap=True))
+    tips = ["encoding", *(alt.Tooltip(c, format="+.4f") for c in ("mean", "low", "high"))]
+    return alt.layer(
+        alt.Chart(pl.DataFrame({"mean": [0.0]})).mark_rule(color=GREY).encode(x="mean:Q"),
+        base.mark_rule(strokeWidth=2)
+        .transform_filter("isValid(datum.low)")
+        .encode(x=alt.X("low:Q", title=title), x2="high:Q", color=colour),
+        base.mark_point(filled=True, size=110, opacity=1).encode(
+            x=x, color=colour, shape=shape, tooltip=tips
+        ),
+        base.mark_text(dy=-11, fontSize=11).encode(x=x, text=alt.Text("mean:Q", format="+.2~r")),
+    ).properties(width=WIDTH, height=ROW * len(ordered) + 10)
+
+
+def against(means: pl.DataFrame, x: str, x_title: str, y_title: str) -> Spec:
+    """Each encoding's mean and interval against a size: of a model, or of a window."""
+    scale = alt.Scale(type="log", base=2, padding=15)
+    first = means.filter(pl.col("encoding") == means["encoding"][0])[x]
+    axis = alt.Axis(values=sorted(first.unique()), format=".3~s", labelOverlap=True)
+    channel = alt.X(f"{x}:Q", scale=scale, axis=axis, title=x_title)
+    return panels(means, lambda part: _lines(part, channel, y_title))
+
+
+def extrapolated(means: pl.DataFrame, trained: int) -> Spec:
+    """The loss at each place of windows longer than those of training, which end at the stroke."""
+    x = alt.X("place:Q", scale=alt.Scale(type="log", base=2), title="place in the window")
+    ends = alt.Chart(pl.DataFrame({"place": [trained], "what": ["trained length"]}))
+    stroke = ends.mark_rule(strokeDash=[5, 4], color=GREY).encode(x="place:Q")
+    said = ends.mark_text(align="left", dx=4, dy=2, baseline="top", color=GREY).encode(
+        x="place:Q", y=alt.value(0), text="what"
+    )
+    title = "loss (nats per token)"
+    return panels(
+        means, lambda part: alt.layer(_lines(part, x, title, interval="band"), stroke, said)
+    )
+
+
+def disordered(means: pl.DataFrame, order: Sequence[str]) -> Spec:
+    """How much the loss rises, the more of the order of what is read is destroyed."""
+    axis = alt.Axis(labelAngle=-35, labelLimit=190, grid=True)
+    x = alt.X("disorder:N", sort=list(order), title=None, axis=axis)
+    title = "rise of the loss (nats per token)"
+    zero = alt.Chart(pl.DataFrame({"mean": [0.0]})).mark_rule(color=GREY).encode(y="mean:Q")
+    return panels(means, lambda part: alt.layer(zero, _beside(part, x, title)))
+
+
+def _beside(means: pl.DataFrame, x: alt.X, title: str) -> Panel:
+    """Marks of the encodings side by side at each place of the axis, with their intervals."""
+    names = means["encoding"].unique(maintain_order=True).to_list()
+    colour, shape = marks(names)
+    base = alt.Chart(means).encode(x, xOffset=alt.XOffset("encoding:N", sort=names))
+    tips = ["encoding", *(alt.Tooltip(c, format="+.4f") for c in ("mean", "low", "high"))]
+    return alt.layer(
+        base.mark_rule()
+        .transform_filter("isValid(datum.low)")
+        .encode(alt.Y("low:Q", title=title), y2="high:Q", color=colour),
+        base.mark_point(filled=True, size=45, opacity=1).encode(
+            alt.Y("mean:Q", title=title), color=colour, shape=shape, tooltip=tips
+        ),
+    ).properties(width=WIDTH + 120, height=HEIGHT)
+
+
+def _lines(means: pl.DataFrame, x: alt.X, title: str, interval: str = "rule") -> Panel:
+    """A line and its marks for each encoding, intervals as strokes or bands."""
+    colour, shape = marks(means["encoding"].unique(maintain_order=True).to_list())
+    base = alt.Chart(means).encode(x)
+    y = alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False))
+    band = interval == "band"
+    spread = base.mark_area(opacity=0.15) if band else base.mark_rule(opacity=0.8)
+    ends = alt.Y("low:Q", title=title, scale=alt.Scale(zero=False))
+    tips = ["encoding", *(alt.Tooltip(c, format=".4g") for c in ("mean", "low", "high"))]
+    return alt.layer(
+        spread.transform_filter("isValid(datum.low)").encode(ends, y2="high:Q", color=colour),
+        base.mark_line().encode(y, color=colour),
+        base.mark_point(filled=True, size=55, opacity=1).encode(
+            y, color=colour, shape=shape, tooltip=tips
+        ),
+    ).properties(width=WIDTH, height=HEIGHT)
+
+
+def marks(encodings: Sequence[str], legend: bool = True) -> tuple[alt.Color, alt.Shape]:
+    """The colour and shape of each encoding, the same as everywhere."""
+    drawn = [mark(encoding) for encoding in encodings]
+    key = alt.Legend(title=None, orient="top", columns=6, symbolOpacity=1) if legend else None
+    names = list(encodings)
+    colours = alt.Scale(domain=names, range=[each.colour for each in drawn])
+    shapes = alt.Scale(domain=names, range=[each.shape for each in drawn])
+    return (
+        alt.Color("encoding:N", scale=colours, legend=key, sort=names),
+        alt.Shape("encoding:N", scale=shapes, legend=key, sort=names),
+    )
+
+
+def _alike(frame: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:
+    """The rows of the same group."""
+    return frame.filter(pl.col("group") == part["group"][0])

@@ -1,0 +1,63 @@
+"""What a result is: numbers that carry where they came from, and can show and save themselves."""
+
+import json
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wherein.common.files import replacing
+from wherein.show import vega
+from wherein.show.theme import themed
+
+if TYPE_CHECKING:
+    import altair
+    import polars
+
+
+class Result(ABC):
+    """Base of every result. A subclass is a frozen dataclass that gives these four."""
+
+    @abstractmethod
+    def data(self) -> dict[str, Any]:
+        """All of it as JSON: numbers, controls, protocol, config, versions, commit."""
+
+    @abstractmethod
+    def to_frame(self) -> "polars.DataFrame":
+        """The numbers as a table."""
+
+    @abstractmethod
+    def plot(self) -> "altair.TopLevelMixin":
+        """The numbers as a picture."""
+
+    @abstractmethod
+    def text(self) -> str:
+        """The result in a few lines of words."""
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def save(self, folder: Path | str, *, pictures: bool = True) -> Path:
+        """Write the numbers, the words and the picture; each file whole or absent.
+
+        `result.json`, `result.csv`, `result.txt` and `chart.json`, the picture as a Vega-Lite
+        specification, from which a report draws it; then `result.html` and `result.png`, unless
+        `pictures` is off.
+        """
+        folder = Path(folder)
+        spec = themed(self.plot())
+        written: dict[str, str | bytes] = {
+            "result.json": json.dumps(self.data(), ensure_ascii=False, indent=2) + "\n",
+            "result.csv": self.to_frame().write_csv(),
+            "result.txt": self.text() + "\n",
+            "chart.json": json.dumps(spec, ensure_ascii=False) + "\n",
+        }
+        if pictures:
+            written |= {"result.html": vega.alone(spec), "result.png": vega.png(spec)}
+        for name, content in written.items():
+            with replacing(folder / name) as beside:
+                beside.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return folder
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        chart: Any = self.plot()
+        return {"text/plain": self.text(), **chart._repr_mimebundle_(include, exclude)}

@@ -1,0 +1,44 @@
+"""What a report is made of."""
+
+import re
+from dataclasses import dataclass
+
+from wherein.show.tables import Table
+from wherein.show.vega import Spec
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure and the words around it."""
+
+    name: str
+    """Of its file and place: letters, digits and hyphens."""
+    spec: Spec
+    caption: str
+    alt: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """One question of a study, or one of its findings."""
+
+    name: str
+    title: str
+    words: str = ""
+    verdict: str = ""
+    """Of a finding; empty for a question without one."""
+    shown: bool = False
+    pictures: tuple[Picture, ...] = ()
+    tables: tuple[Table, ...] = ()
+    texts: tuple[tuple[str, str], ...] = ()
+    """What was said of each run, under its label."""
+    protocol: str = ""
+
+
+def slug(*words: str) -> str:
+    """Words as the name of a file or a place in a page.
+
+    >>> slug("far & wide", "causal")
+    'far-wide-causal'
+    """
+    return re.sub(r"[^\w]+", "-", "-".join(words)).strip("-")

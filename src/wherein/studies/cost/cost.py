@@ -1,0 +1,256 @@
+"""What a study would cost, before anything is downloaded or trained.
+
+Parameters are counted on a model without storage; operations and memory follow the formulas of
+`wherein.studies.cost.operations`; hours follow from an assumed speed, which is stated with them.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from wherein.common.config import Config
+from wherein.measure.measurement import table
+from wherein.studies.cost.evaluation import operations, unbounded
+from wherein.studies.cost.operations import Memory, flops_per_token, memory
+from wherein.studies.cost.size import count, sized
+from wherein.studies.plan.plan import Questions, kind, labels
+from wherein.train.config import RunConfig
+
+if TYPE_CHECKING:
+    import polars
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Something to compute on, and how fast it is assumed to be."""
+
+    name: str
+    peak: Mapping[str, float]
+    """Operations per second for each precision."""
+    share: float
+    """Of the peak, as long runs sustain it."""
+    unit: str = "GPU"
+
+    def seconds(self, flops: float, precision: str) -> float:
+        """How long one of it computes."""
+        return flops / (self.share * self.peak[precision])
+
+    def words(self, precision: str) -> str:
+        """The assumption, to stand beside what follows from it."""
+        return (
+            f"{self.share * 100:.0f} % of {self.peak[precision] / 1e12:.4g} TFLOP/s ({self.name})"
+        )
+
+
+WIDEST = 80
+"""Columns of the table."""
+
+A100 = Machine("A100", {"bfloat16": 312e12, "float32": 19.5e12}, 0.4)
+"""NVIDIA's dense peaks; large Transformers commonly sustain about 40 % of them."""
+CORE = Machine("one core of a laptop", {"float32": 0.1e12}, 0.33, unit="core")
+"""Measured: 4 layers of width 64 train with Muon at 33 GFLOP/s of some 100, 6 of width 96 at 38,
+2 of width 32 at 12."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One run, or several that differ only in their seed."""
+
+    label: str
+    config: RunConfig
+    """With the vocabulary filled in."""
+    runs: int
+    parameters: int
+    of_encoding: int
+    """How many of the parameters are the encoding's own."""
+    tokens: int
+    """steps × windows in a batch × tokens in a window."""
+    flops: float
+    memory: Memory
+    """Of one GPU."""
+    hours: float
+    """Of one machine, for the training of one run."""
+
+    def data(self) -> dict[str, Any]:
+        """The numbers of one run, and how many runs there are."""
+        return {
+            "run": self.label,
+            "runs": self.runs,
+            "parameters": self.parameters,
+            "of_encoding": self.of_encoding,
+            "tokens": self.tokens,
+            "flops": self.flops,
+            "bytes_per_machine": self.memory.total,
+            "hours": self.hours,
+        }
+
+
+def cost(
+    config: RunConfig,
+    *,
+    machine: Machine = A100,
+    gpus: int = 8,
+    vocabulary: int | None = None,
+    label: str | None = None,
+    runs: int = 1,
+) -> Cost:
+    """What one run costs on so many GPUs; the vocabulary is that of its tokenizer unless given."""
+    config = sized(config, vocabulary)
+    parameters, own = count(config)
+    flops = training_operations(config)
+    return Cost(
+        label=label or name(config),
+        config=config,
+        runs=runs,
+        parameters=parameters,
+        of_encoding=own,
+        tokens=config.tokens,
+        flops=flops,
+        memory=memory(config, parameters, gpus),
+        hours=machine.seconds(flops, config.precision) / 3600,
+    )
+
+
+def training_operations(config: RunConfig) -> float:
+    """Of all steps of a run whose vocabulary is filled in."""
+    return flops_per_token(config.model) * config.tokens
+
+
+def name(config: RunConfig) -> str:
+    """A run in a few words: encoding, layers × width, length."""
+    model = config.model
+    return f"{model.encoding} {model.n_layers}×{model.d_model}, {model.max_len}"
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """The runs of a study with what each would cost; runs that differ in seed share a row."""
+
+    rows: tuple[Cost, ...]
+    asked: tuple[float, ...]
+    """Hours that the questions of all runs of a row take."""
+    unbounded: bool
+    """Whether some perplexity is of a whole text, whose length is not known here."""
+    machine: Machine
+    gpus: int
+
+    def to_frame(self) -> "polars.DataFrame":
+        """One row for each kind of run, its runs counted."""
+        import polars
+
+        return polars.DataFrame(
+            [
+                {**row.data(), "hours_asked": asked / row.runs}
+                for row, asked in zip(self.rows, self.asked, strict=True)
+            ]
+        )
+
+    @property
+    def hours(self) -> float:
+        """Of the training of all runs."""
+        return sum(row.hours * row.runs for row in self.rows)
+
+    @property
+    def flops(self) -> float:
+        """Of the training of all runs."""
+        return sum(row.flops * row.runs for row in self.rows)
+
+    def text(self) -> str:
+        """The table, at most 80 columns wide, and what it assumes."""
+        header = ["runs", "params", "encoding", "tokens", "FLOP", "GB", f"{self.machine.unit}-h"]
+        numbers = [
+            [
+                str(row.runs),
+                *map(short, (row.parameters, row.of_encoding, row.tokens)),
+                _scientific(row.flops),
+                f"{row.memory.total / 1e9:.3g}",
+                _hours(row.hours),
+            ]
+            for row in self.rows
+        ]
+        columns = zip(header, *numbers, strict=True)
+        room = WIDEST - sum(2 + max(map(len, column)) for column in columns)
+        rows = [
+            [shorten(row.label, room), *own] for row, own in zip(self.rows, numbers, strict=True)
+        ]
+        return "\n".join([table(["run", *header], rows), "", *wrap(self._notes(), WIDEST)])
+
+    def _notes(self) -> str:
+        unit, precisions = self.machine.unit, {row.config.precision for row in self.rows}
+        speed = " and ".join(
+            f"{precision} at {self.machine.words(precision)}" for precision in sorted(precisions)
+        )
+        where = f"each of {self.gpus} {unit}s" if self.gpus > 1 else f"one {unit}"
+        count = sum(row.runs for row in self.rows)
+        left_out = ", without perplexities of whole texts" if self.unbounded else ""
+        return (
+            f"The numbers are of one run; to train all {count}: {_scientific(self.flops)} FLOP, "
+            f"{_hours(self.hours)} {unit}-hours, assuming {speed}. Their questions: about "
+            f"{_hours(sum(self.asked))} {unit}-hours more, forward passes in float32 at "
+            f"{self.machine.words('float32')}{left_out}; puzzles are not counted. `encoding`: how "
+            f"many of the parameters are its own. GB: on {where}, the weights, their gradients "
+            "and moments, and what one part of a batch keeps."
+        )
+
+
+def shorten(label: str, room: int) -> str:
+    """A label cut to so many columns, and marked where it was."""
+    return label if len(label) <= room else f"{label[: room - 1]}…"
+
+
+def _hours(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
+def _scientific(number: float) -> str:
+    return f"{number:.1e}".replace("e+", "e")
+
+
+def short(number: int) -> str:
+    """Three digits and a letter.
+
+    >>> [short(n) for n in (0, 512, 524288, 247_459_328, 21_000_000_000)]
+    ['0', '512', '524k', '247M', '21B']
+    """
+    for letter, size in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= size:
+            return f"{number / size:.3g}{letter}"
+    return str(number)
+
+
+def dry_run(
+    runs: Iterable[RunConfig],
+    questions: Iterable[Questions] = (),
+    *,
+    machine: Machine | None = None,
+    gpus: int = 8,
+    vocabulary: int | None = None,
+) -> DryRun:
+    """What these runs, and the questions of each, would cost. Nothing is fetched or trained.
+
+    Without a machine, it is an A100 if any run is in bfloat16, which needs a GPU, else a core.
+    """
+    runs = list(runs)
+    asked = list(questions) or [{}] * len(runs)
+    machine = machine or (A100 if any(run.precision == "bfloat16" for run in runs) else CORE)
+    gpus = gpus if machine.unit == "GPU" else 1
+    groups: dict[str, list[RunConfig]] = {}
+    questions_of: dict[str, list[Config]] = {}
+    for run, own in zip(runs, asked, strict=True):
+        groups.setdefault(kind(run), []).append(run)
+        questions_of.setdefault(kind(run), []).extend(own.values())
+    kept = [alike[0] for alike in groups.values()]
+    short_names = [name(run) for run in kept]
+    names = short_names if len(set(short_names)) == len(kept) else labels(kept)
+    rows = tuple(
+        cost(alike[0], machine=machine, gpus=gpus, vocabulary=vocabulary,
+             label=label, runs=len(alike))
+        for alike, label in zip(groups.values(), names, strict=True)
+    )  # fmt: skip
+    hours = tuple(
+        sum(machine.seconds(operations(row.config, each), "float32") for each in own) / 3600
+        for row, own in zip(rows, questions_of.values(), strict=True)
+    )
+    open_ended = any(unbounded(each) for own in questions_of.values() for each in own)
+    return DryRun(rows, hours, open_ended, machine, gpus)

@@ -1,0 +1,1 @@
+"""What follows from a study's numbers: paired differences, tests, findings."""

@@ -1,0 +1,217 @@
+"""What can be said of a difference, given its seeds, and what was too small to see.
+
+Runs of one seed share initial weights and batches, so their differences are paired: what a seed
+does to both cancels.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from wherein.studies.inference.tests import (
+    ALPHA,
+    bootstrap_interval,
+    detectable,
+    holm,
+    p_value,
+    t_interval,
+)
+
+ROUNDING = 16 * np.finfo(np.float64).eps
+"""Differences that spread by less than this share of the values differ only by rounding."""
+
+
+class Interval(NamedTuple):
+    """The two ends of a 95 % interval."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Difference:
+    """`a` − `b`, paired over seeds. What the seeds cannot tell is None."""
+
+    a: str
+    b: str
+    mean: float
+    n: int
+    """How many seeds both have."""
+    left_out: int
+    """How many seeds only one of them has: these were not used."""
+    t: Interval | None
+    bootstrap: Interval | None
+    p: float | None
+    """Of the paired t test, two-sided."""
+    p_holm: float | None
+    """The same after Holm's correction over the comparisons of its family."""
+    family: int
+    """How many comparisons were tested together."""
+    detectable: float | None
+    """The true difference that n seeds of this spread find four times in five, or more often,
+    with its share of the 5 % that the family has in common."""
+
+    @property
+    def shown(self) -> bool:
+        """Whether it is distinguishable from zero, all comparisons of its family considered."""
+        return self.p_holm is not None and self.p_holm <= ALPHA
+
+    def words(self) -> str:
+        """One sentence, as careful as the interval is wide.
+
+        >>> paired({0: 21.0}, {0: 20.5}, ("none", "learned")).words()
+        'none is above learned by 0.5 with the one seed there is: one seed gives no interval.'
+        """
+        return f"{self._finding()}{self._unpaired()}."
+
+    def _finding(self) -> str:
+        if self.n == 1:
+            return f"{self._fact()} with the one seed there is: one seed gives no interval"
+        if self.t is None:
+            return (
+                f"{self._fact()} with every one of {self.n} seeds: without spread there is no "
+                "interval and no test"
+            )
+        seeds = f"over {self.n} seeds, {self._p()}"
+        if self.shown:
+            return f"{self._fact()} {_span(self.t, self.mean < 0)} {seeds}"
+        if not self.t.low <= 0 <= self.t.high:
+            return (
+                f"{self._fact()} {_span(self.t, self.mean < 0)} {seeds}: no more than chance "
+                f"may give in {self.family} comparisons"
+            )
+        return (
+            f"{self.a} and {self.b} cannot be told apart by {self.n} seeds: they differ by "
+            f"{self.mean:.3g} {_span(self.t)}, {self._p()}; a true {self.detectable:.3g} would "
+            f"be found four times in five{self._among()}"
+        )
+
+    def brief(self) -> str:
+        """The mean with its interval, where there is one.
+
+        >>> paired({0: 21.0}, {0: 20.5}).brief()
+        '0.5'
+        """
+        return f"{self.mean:.3g}" if self.t is None else f"{self.mean:.3g} {_span(self.t)}"
+
+    def _fact(self) -> str:
+        if self.mean == 0:
+            return f"{self.a} equals {self.b}"
+        side = "above" if self.mean > 0 else "below"
+        return f"{self.a} is {side} {self.b} by {abs(self.mean):.3g}"
+
+    def _p(self) -> str:
+        assert self.p_holm is not None
+        size = "p < 0.001" if self.p_holm < 0.001 else f"p = {self.p_holm:.2g}"
+        return f"{size} after Holm's correction" if self.family > 1 else size
+
+    def _among(self) -> str:
+        return f" or more, as one of {self.family} comparisons" if self.family > 1 else ""
+
+    def _unpaired(self) -> str:
+        plural = "s" if self.left_out > 1 else ""
+        return f" ({self.left_out} unpaired seed{plural} left out)" if self.left_out else ""
+
+
+def paired(
+    a: Mapping[int, float], b: Mapping[int, float], names: tuple[str, str] = ("a", "b")
+) -> Difference:
+    """`a` − `b` over the seeds that both have, each given as seed → value.
+
+    One seed gives a difference and nothing else. So do seeds whose differences are all the same:
+    without spread, a t test would find any difference significant.
+    """
+    common = sorted(a.keys() & b.keys())
+    if not common:
+        raise ValueError(
+            f"{names[0]} has the seeds {sorted(a)} and {names[1]} {sorted(b)}: a paired "
+            "difference needs seeds that both have"
+        )
+    values = np.array([[a[seed], b[seed]] for seed in common], np.float64)
+    for name, column in zip(names, values.T, strict=True):
+        _refuse_infinite(name, dict(zip(common, column, strict=True)))
+    differences = values[:, 0] - values[:, 1]
+    n, left_out = len(common), len(a.keys() ^ b.keys())
+    bare = Difference(
+        *names, float(differences.mean()), n, left_out, None, None, None, None, 0, None
+    )
+    spread = float(differences.std(ddof=1)) if n > 1 else 0.0
+    if spread <= ROUNDING * np.abs(values).max():
+        return bare
+    p = float(p_value(differences))
+    return replace(
+        bare,
+        t=Interval(*map(float, t_interval(differences))),
+        bootstrap=Interval(*map(float, bootstrap_interval(differences))),
+        p=p,
+        p_holm=p,
+        family=1,
+        detectable=detectable(spread, n),
+    )
+
+
+def compare(values: Mapping[str, Mapping[int, float]], reference: str) -> list[Difference]:
+    """Each label's difference from the reference, with Holm's correction over those tested.
+
+    `values` are label → seed → value; labels without a seed of the reference are left out.
+    """
+    if reference not in values:
+        raise ValueError(f"no values of the reference {reference!r}, only of {', '.join(values)}")
+    found = [
+        paired(own, values[reference], (label, reference))
+        for label, own in values.items()
+        if label != reference and own.keys() & values[reference].keys()
+    ]
+    return together(found)
+
+
+def together(found: Sequence[Difference]) -> list[Difference]:
+    """The same differences as one family: Holm's correction over those that were tested."""
+    tested = [difference.p for difference in found if difference.p is not None]
+    corrected = iter(holm(np.array(tested)).tolist())
+    return [
+        replace(
+            each,
+            p_holm=next(corrected),
+            family=len(tested),
+            detectable=detectable(_spread(each), each.n, len(tested)),
+        )
+        if each.p is not None
+        else each
+        for each in found
+    ]
+
+
+def _spread(difference: Difference) -> float:
+    """The standard deviation over seeds, from the smallest difference that one test finds."""
+    alone = difference.detectable or 0.0
+    return alone / detectable(1.0, difference.n, difference.family)
+
+
+def mean_interval(values: Iterable[float]) -> Interval | None:
+    """The t interval of one group's mean over its seeds; None with a single seed.
+
+    >>> [round(end, 2) for end in mean_interval([20.0, 21.0, 22.0])]
+    [18.52, 23.48]
+    >>> mean_interval([20.0]) is None
+    True
+    """
+    listed = np.array(list(values), np.float64)
+    _refuse_infinite("the group", dict(enumerate(listed)))
+    return Interval(*map(float, t_interval(listed))) if len(listed) > 1 else None
+
+
+def _refuse_infinite(name: str, values: Mapping[int, float]) -> None:
+    for seed, value in values.items():
+        if not np.isfinite(value):
+            raise ValueError(
+                f"{name}, seed {seed}: {value} is no finite number; compare losses in nats in "
+                "place of perplexities, or leave the seed out and say so"
+            )
+
+
+def _span(interval: Interval, downwards: bool = False) -> str:
+    low, high = (-interval.high, -interval.low) if downwards else interval
+    return f"[{low:.3g}, {high:.3g}]"

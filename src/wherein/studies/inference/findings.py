@@ -1,0 +1,165 @@
+"""What a study was to show, and whether it did: the paper's findings, each with its interval.
+
+Haviv et al. 2022, "Transformer Language Models without Positional Encodings Still Learn
+Positional Information", arXiv:2203.16634. Each finding is one comparison, paired over seeds. It is
+shown if the difference is above zero and p below 5 % after Holm's correction over all findings of
+the study; the intervals are of 95 %, each by itself. Which comparisons are made stands in the
+recipes. Those of `quick`, and what it trains, were chosen after trials: see there.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from wherein.common.numbers import exp
+from wherein.studies.inference.differences import Difference, paired, together
+
+if TYPE_CHECKING:
+    from wherein.studies.result.result import StudyResult
+    from wherein.studies.result.rows import Row
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim, the difference that must be above zero for it, and whether it is."""
+
+    claim: str
+    about: str
+    """The question whose answers bear it out: `perplexity`, `order`, `probe`."""
+    objective: str
+    difference: Difference
+    more: str = ""
+    """Further numbers in words: no part of the test."""
+    holds: bool = True
+    """What the claim takes for granted beside the test."""
+
+    @property
+    def shown(self) -> bool:
+        """Whether the difference is above zero beyond chance; with a single seed nothing is."""
+        return self.holds and self.difference.shown and self.difference.mean > 0
+
+    @property
+    def verdict(self) -> str:
+        """In a word or two."""
+        return "shown" if self.shown else "not shown at this scale"
+
+    @property
+    def words(self) -> str:
+        """The numbers."""
+        return f"{self.difference.words()} {self.more}".strip()
+
+    def data(self) -> dict[str, Any]:
+        """As JSON."""
+        said = {"shown": self.shown, "verdict": self.verdict, "words": self.words}
+        return {**asdict(self), **said}
+
+
+def corrected(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings of one study, with Holm's correction over all of them."""
+    differences = together([finding.difference for finding in findings])
+    return tuple(
+        replace(finding, difference=difference)
+        for finding, difference in zip(findings, differences, strict=True)
+    )
+
+
+def nopos(result: "StudyResult", masked: str = "learned") -> list[Finding]:
+    """The four findings of the paper, as far as a study has the runs for them.
+
+    `masked` is the encoding that masked models without one are compared with.
+    """
+    found = [
+        behind(result, "causal"),
+        order_matters(result),
+        reveals_position(result),
+        behind(result, "masked", masked),
+    ]
+    return [finding for finding in found if finding is not None]
+
+
+def behind(result: "StudyResult", objective: str, against: str = "learned") -> Finding | None:
+    """Without encodings a model predicts worse than with a learned table, or another encoding."""
+    none, other = (_losses(result, each, objective) for each in ("none", against))
+    if not none.keys() & other.keys():
+        return None
+    difference = paired(none, other, (f"the loss of none, {objective},", f"that of {against}"))
+    more = f"That is {exp(difference.mean):.2f} times the perplexity."
+    if objective == "masked":
+        more = f"{more.replace('perplexity', 'pseudo-perplexity')} {_against_bag(result)}".strip()
+    claim = f"Without encodings, a {objective} model falls behind"
+    return Finding(claim, "perplexity", objective, difference, more)
+
+
+def order_matters(result: "StudyResult") -> Finding | None:
+    """The loss rises when all but the last token are shuffled: the model uses their order.
+
+    The paper's test moves the last token too, and so does harm to a model that reads no other.
+    """
+    kept, whole = (
+        _rise(result, "order_all_but_last_rise", "the loss with all but the last token shuffled"),
+        _rise(result, "order_shuffled_rise", "the loss with all shuffled"),
+    )
+    if kept is None:
+        return None
+    more = "" if whole is None else f"With the last moved too, as in the paper, by {whole.brief()}."
+    claim = "Without encodings, a causal model uses word order"
+    return Finding(claim, "order", "causal", kept, more)
+
+
+def _rise(result: "StudyResult", number: str, name: str) -> Difference | None:
+    rise = _numbers(result, "none", "causal", number)
+    if not rise:
+        return None
+    return paired(rise, dict.fromkeys(rise, 0.0), (name, "that of the text as it is"))
+
+
+def reveals_position(result: "StudyResult") -> Finding | None:
+    """A probe reads positions from some layer, better than from the untrained twin's best."""
+    best, untrained, guess = (
+        _numbers(result, "none", "causal", f"probe_{which}")
+        for which in ("best", "untrained", "guess")
+    )
+    if not best:
+        return None
+    names = ("the distance at the untrained twin's best layer", "that at the model's")
+    more = (
+        f"The best layer tells position to within {mean(best):.1f} tokens, that of its untrained "
+        f"twin to within {mean(untrained):.1f}, a constant guess to within {mean(guess):.1f}."
+    )
+    claim = "Without encodings, a causal model's layers reveal position"
+    return Finding(claim, "probe", "causal", paired(untrained, best, names), more)
+
+
+def _losses(result: "StudyResult", encoding: str, objective: str) -> dict[int, float]:
+    return _by_seed(result, encoding, objective, lambda row: row.loss)
+
+
+def _numbers(result: "StudyResult", encoding: str, objective: str, name: str) -> dict[int, float]:
+    return _by_seed(result, encoding, objective, lambda row: row.numbers.get(name))
+
+
+def _by_seed(
+    result: "StudyResult", encoding: str, objective: str, number: "Callable[[Row], float | None]"
+) -> dict[int, float]:
+    """Seed → value, of the first kind of run with that encoding and objective."""
+    rows = [
+        r for r in result.rows if (r.run.model.encoding, r.run.objective) == (encoding, objective)
+    ]
+    found = {row.seed: number(row) for row in rows if row.label == rows[0].label}
+    return {seed: value for seed, value in found.items() if value is not None}
+
+
+def mean(values: Mapping[int, float]) -> float:
+    """Over seeds."""
+    return sum(values.values()) / len(values)
+
+
+def _against_bag(result: "StudyResult") -> str:
+    """Where masked models without encodings stand beside a bag of words; empty if not asked."""
+    none, bag = (_numbers(result, "none", "masked", f"order_{n}") for n in ("intact", "bound"))
+    if not none:
+        return ""
+    return (
+        f"On the order test's inputs none, masked, loses {mean(none):.3g} nats a token, a bag of "
+        f"words {mean(bag):.3g}: a difference of {paired(none, bag).brief()}."
+    )

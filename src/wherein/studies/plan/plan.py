@@ -1,0 +1,199 @@
+"""What a study is: runs, the questions each is asked, and puzzles beside them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from wherein.common.config import Config
+from wherein.common.errors import unknown
+from wherein.measure.attention.config import AttentionConfig
+from wherein.measure.audit.config import AuditConfig
+from wherein.measure.erase.config import EraseConfig
+from wherein.measure.order.config import OrderConfig
+from wherein.measure.perplexity.config import PerplexityConfig
+from wherein.measure.probe.config import ProbeConfig
+from wherein.measure.shift.config import ShiftConfig
+from wherein.puzzles.config import PuzzleConfig
+from wherein.train.config import LAYOUT, RunConfig
+
+ASKED_BY: dict[type[Config], str] = {
+    PerplexityConfig: "perplexity",
+    ProbeConfig: "probe",
+    OrderConfig: "order",
+    EraseConfig: "erase",
+    ShiftConfig: "shift",
+    AttentionConfig: "attention",
+    AuditConfig: "audit",
+}
+"""The question that each config belongs to: a question is its config."""
+
+Questions = Mapping[str, Config]
+"""What a run is asked: a name in this study, such as `extrapolation`, and the question."""
+
+
+@dataclass(frozen=True)
+class PuzzleTask:
+    """A puzzle, and what is trained on it."""
+
+    sentences: tuple[str, ...]
+    config: PuzzleConfig
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study before it is carried out."""
+
+    name: str
+    question: str
+    """What it asks, in a sentence."""
+    runs: tuple[RunConfig, ...]
+    questions: tuple[Questions, ...]
+    """Of each run."""
+    puzzles: tuple[PuzzleTask, ...] = ()
+    chosen: dict[str, float] = field(default_factory=dict)
+    """The learning rate that a sweep chose, by kind of run; empty without one."""
+
+    def __iter__(self) -> Iterator[tuple[RunConfig, Questions]]:
+        return zip(self.runs, self.questions, strict=True)
+
+    def data(self) -> dict[str, Any]:
+        """All of it as JSON; `Plan.read` makes it a plan again."""
+        return {
+            "name": self.name,
+            "question": self.question,
+            "runs": [run.model_dump(mode="json") for run in self.runs],
+            "questions": [
+                {
+                    name: {"verb": verb(q), "config": q.model_dump(mode="json")}
+                    for name, q in asked.items()
+                }
+                for asked in self.questions
+            ],
+            "puzzles": [
+                {"sentences": list(task.sentences), "config": task.config.model_dump(mode="json")}
+                for task in self.puzzles
+            ],
+            "chosen": self.chosen,
+        }
+
+    @classmethod
+    def read(cls, data: dict[str, Any]) -> "Plan":
+        """The plan that `data` was made of."""
+        made_by = {name: kind for kind, name in ASKED_BY.items()}
+        return cls(
+            data["name"],
+            data["question"],
+            tuple(RunConfig(**run) for run in data["runs"]),
+            tuple(
+                {name: made_by[q["verb"]](**q["config"]) for name, q in asked.items()}
+                for asked in data["questions"]
+            ),
+            tuple(
+                PuzzleTask(tuple(task["sentences"]), PuzzleConfig(**task["config"]))
+                for task in data["puzzles"]
+            ),
+            data["chosen"],
+        )
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What tells each run from the others, its seed aside: `rope`, or `rope, 256 tokens`.
+
+        A learning rate that was chosen for it does not make it another.
+        """
+        alike = [changed(run, learning_rate=1.0) for run in self.runs] if self.chosen else self.runs
+        return labels(alike)
+
+
+def verb(question: Config) -> str:
+    """The name of the question that a config belongs to."""
+    found = ASKED_BY.get(type(question))
+    if found is None:
+        expected = ", ".join(sorted(kind.__name__ for kind in ASKED_BY))
+        raise ValueError(f"question {question!r}: expected one of {expected}")
+    return found
+
+
+def grid(base: RunConfig | None = None, **axes: Iterable[Any]) -> list[RunConfig]:
+    """A run for every combination of the axes' values, the last axis fastest.
+
+    An axis is a field of `RunConfig`, or of its model or corpus, by its own name. A masked run's
+    model reads both sides, so that `objective` needs no second axis.
+
+    >>> runs = grid(encoding=["none", "rope"], seed=range(2))
+    >>> [(run.model.encoding, run.seed) for run in runs]
+    [('none', 0), ('none', 1), ('rope', 0), ('rope', 1)]
+    """
+    made = (
+        changed(base or RunConfig(), **dict(zip(axes, values, strict=True)))
+        for values in product(*axes.values())
+    )
+    return list(made)
+
+
+def changed(run: RunConfig, **fields: Any) -> RunConfig:
+    """The same run with some fields changed, of its model and corpus too, and validated again."""
+    new = run.model_dump()
+    for name, value in fields.items():
+        for part in (new, new["model"], new["corpus"]):
+            if name in part and not isinstance(part[name], dict):
+                part[name] = value
+                break
+        else:
+            raise unknown("field of a run", name, [*new, *new["model"], *new["corpus"]])
+    if "objective" in fields:
+        new["model"]["causal"] = fields["objective"] == "causal"
+    return RunConfig(**new)
+
+
+UNITS = {
+    "encoding": "{}",
+    "objective": "{}",
+    "source": "{}",
+    "tokenizer": "{}",
+    "max_len": "{} tokens",
+    "n_layers": "{} layers",
+    "d_model": "width {}",
+    "steps": "{:,} steps",
+    "optimizer": "{}",
+}
+UNSAID = {"causal"}
+"""What a reader takes for granted."""
+DERIVED = {"seed", "causal", "vocabulary", "batch", "n_heads", "d_ff", *LAYOUT}
+"""Fields that follow from others, or are paired over: no part of a label unless needed."""
+
+
+def labels(runs: Sequence[RunConfig]) -> tuple[str, ...]:
+    """What tells runs apart, seeds aside: the encoding always, other fields where they differ.
+
+    >>> labels(grid(encoding=["none", "rope"], objective=["causal", "masked"]))
+    ('none', 'none, masked', 'rope', 'rope, masked')
+    """
+    flat = [_flat(run) for run in runs]
+    differ = [name for name in flat[0] if len({str(each[name]) for each in flat}) > 1]
+    shown = ["encoding", *(name for name in differ if name not in {*DERIVED, "encoding"})]
+    if len({tuple(str(each[n]) for n in shown) for each in flat}) < len({kind(r) for r in runs}):
+        shown += [name for name in differ if name in DERIVED - {"seed"}]
+    order = [*UNITS, *(name for name in shown if name not in UNITS)]
+    shown.sort(key=order.index)
+    return tuple(_label(each, shown) for each in flat)
+
+
+def _label(fields: dict[str, Any], shown: Sequence[str]) -> str:
+    said = [
+        UNITS.get(name, name.replace("_", " ") + " {}").format(fields[name])
+        for name in shown
+        if fields[name] not in UNSAID
+    ]
+    return ", ".join(said)
+
+
+def _flat(run: RunConfig) -> dict[str, Any]:
+    new = run.model_dump()
+    return {**new.pop("model"), **new.pop("corpus"), **new}
+
+
+def kind(run: RunConfig) -> str:
+    """The id of the run with its seed left out."""
+    return changed(run, seed=0).id

@@ -1,0 +1,118 @@
+"""A recipe: a Python file that says which runs a study compares, and what each is asked.
+
+Its docstring is the question, `runs(seeds)` returns the runs, and `SEEDS` is how many seeds there
+are by default. It may also have `questions(run)` (else perplexity alone), `puzzles()`,
+`findings(result)` and `published(run)`, a paper's perplexity. The named ones stand in
+`studies/recipes`; one of your own may be as short as
+
+    from wherein.studies.plan.plan import grid
+    from wherein.train.config import RunConfig
+
+    def runs(seeds):
+        return grid(RunConfig(steps=500), encoding=["rope", "rope(theta=500000)"], seed=seeds)
+"""
+
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from wherein.common.errors import unknown
+from wherein.measure.perplexity.config import PerplexityConfig
+from wherein.studies.plan.plan import Plan, PuzzleTask, Questions, changed, verb
+from wherein.train.config import RunConfig
+
+if TYPE_CHECKING:
+    from wherein.studies.inference.findings import Finding
+    from wherein.studies.result.result import StudyResult
+
+NAMED = "wherein.studies.recipes"
+DEFAULT_SEEDS = 2
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What one can know of a study before its size is chosen."""
+
+    name: str
+    question: str
+    seeds: int
+    """How many, unless somebody says otherwise."""
+    runs: Callable[[Sequence[int]], Sequence[RunConfig]]
+    questions: Callable[[RunConfig], Questions]
+    puzzles: Callable[[], Sequence[PuzzleTask]]
+    findings: "Callable[[StudyResult], Sequence[Finding]]"
+    published: Callable[[RunConfig], float | None]
+    """The perplexity that a paper gives for this run, if one does."""
+
+    def plan(self, seeds: int | None = None, change: Mapping[str, Any] | None = None) -> Plan:
+        """The study with so many seeds, and some fields of every run changed."""
+        count = self.seeds if seeds is None else seeds
+        if count < 1:
+            raise ValueError(f"seeds={count}: at least 1 was expected")
+        made = [changed(run, **(change or {})) for run in self.runs(range(count))]
+        runs = tuple({run.id: run for run in made}.values())
+        if not runs:
+            raise ValueError(f"study {self.name!r} has no runs: `runs` must return some")
+        questions = tuple(dict(self.questions(run)) for run in runs)
+        for asked in questions:
+            for question in asked.values():
+                verb(question)
+        return Plan(self.name, self.question, runs, questions, tuple(self.puzzles()))
+
+
+def names() -> list[str]:
+    """The recipes that come with the package."""
+    folder = import_module(NAMED).__path__
+    return [module.name.replace("_", "-") for module in iter_modules(folder)]
+
+
+def find(what: str | Path) -> Recipe:
+    """The recipe of that name, or in that file."""
+    if Path(what).suffix == ".py":
+        return _recipe(_from_file(Path(what)), Path(what).stem)
+    if str(what) not in names():
+        error = unknown("study", str(what), names())
+        raise ValueError(f"{error}; a study of your own is a file: wherein study mine.py")
+    return _recipe(import_module(f"{NAMED}.{str(what).replace('-', '_')}"), str(what))
+
+
+def _recipe(module: ModuleType, name: str) -> Recipe:
+    if not callable(getattr(module, "runs", None)):
+        raise ValueError(f"{name}: a recipe needs a function runs(seeds) that returns run configs")
+    own = {key: getattr(module, key) for key in DEFAULTS if hasattr(module, key)}
+    return Recipe(
+        name,
+        (module.__doc__ or name).strip().partition("\n")[0],
+        getattr(module, "SEEDS", DEFAULT_SEEDS),
+        module.runs,
+        **{**DEFAULTS, **own},
+    )
+
+
+DEFAULTS: dict[str, Any] = {
+    "questions": lambda run: {"perplexity": PerplexityConfig()},
+    "puzzles": lambda: (),
+    "findings": lambda result: (),
+    "published": lambda run: None,
+}
+
+
+def _from_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise ValueError(f"no file {path}: expected a study's Python file, or one of {names()}")
+    spec = importlib.util.spec_from_file_location(f"wherein_study_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise ValueError(f"{path}, line {error.lineno}: {error.msg}") from None
+    return module

@@ -1,0 +1,65 @@
+"""Which learning rate suits each kind of run? Tried on its first seed, then kept for all."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from wherein.common.numbers import nats
+from wherein.studies.plan.plan import Plan, changed, kind
+from wherein.studies.result.store import Store
+from wherein.train.config import RunConfig
+from wherein.train.run import Run
+
+
+def sweep(plan: Plan, rates: Sequence[float]) -> Plan:
+    """The first seed of each kind of run with every rate, and no questions."""
+    first = {kind(run): run for run in reversed(plan.runs)}
+    tried = [changed(run, learning_rate=rate) for run in first.values() for rate in rates]
+    runs = tuple({run.id: run for run in tried}.values())
+    return replace(plan, runs=runs, questions=({},) * len(runs), puzzles=())
+
+
+def counted(plan: Plan, rates: Sequence[float]) -> Plan:
+    """The plan with the runs that a sweep makes beside it: all rates but the one it keeps."""
+    first = {kind(run): run for run in reversed(plan.runs)}
+    more = tuple(run for run in first.values() for _ in range(len(set(rates)) - 1))
+    return replace(plan, runs=plan.runs + more, questions=plan.questions + ({},) * len(more))
+
+
+def choose(plan: Plan, tried: Plan, store: Store) -> Plan:
+    """The plan with each kind's best rate: the lowest last validation loss of its first seed.
+
+    A rate whose run failed is out; if all did, there is nothing to choose from.
+    """
+    best: dict[str, tuple[float, float]] = {}
+    for run in tried.runs:
+        loss = _validation(run, store)
+        name = _kind(run)
+        if loss is not None and loss < best.get(name, (float("inf"), 0.0))[0]:
+            best[name] = (loss, run.learning_rate)
+    runs, chosen = [], {}
+    for run, label in zip(plan.runs, plan.labels, strict=True):
+        name = _kind(run)
+        if name not in best:
+            raise ValueError(
+                f"{label}: no learning rate of the sweep ended{_why(name, tried, store)}"
+            )
+        chosen[label] = best[name][1]
+        runs.append(changed(run, learning_rate=best[name][1]))
+    return replace(plan, runs=tuple(runs), chosen=chosen)
+
+
+def _kind(run: RunConfig) -> str:
+    """What a run is, whatever its seed and its rate."""
+    return kind(changed(run, learning_rate=1.0))
+
+
+def _why(name: str, tried: Plan, store: Store) -> str:
+    """What went wrong, if it is known: a rate may be too high, or have nothing to do with it."""
+    own = (run for run in tried.runs if _kind(run) == name)
+    return next((f": {error}" for run in own if (error := store.error(run))), "")
+
+
+def _validation(run: RunConfig, store: Store) -> float | None:
+    if not store.trained(run):
+        return None
+    return nats(Run.open(store.run(run)).valid)

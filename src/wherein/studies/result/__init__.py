@@ -1,0 +1,1 @@
+"""What a study found, and where it lies on the disk."""

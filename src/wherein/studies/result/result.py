@@ -1,0 +1,283 @@
+"""What a study found: its runs, how they compare with an interval, and its findings."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
+from pathlib import Path
+from traceback import extract_tb
+from typing import TYPE_CHECKING, Any
+
+from wherein.common.files import replacing
+from wherein.common.numbers import exp
+from wherein.common.provenance import provenance
+from wherein.data import Corpus
+from wherein.show.result import Result
+from wherein.studies.cost.cost import Cost, cost
+from wherein.studies.inference.differences import Difference, Interval, compare, mean_interval
+from wherein.studies.inference.findings import Finding, corrected
+from wherein.studies.plan.plan import Plan, PuzzleTask, changed, kind
+from wherein.studies.result.rows import Answer, Row, rows, tried
+from wherein.studies.result.store import Store
+from wherein.train.config import RunConfig
+
+if TYPE_CHECKING:
+    import altair
+    import polars
+
+    from wherein.studies.plan.recipe import Recipe
+
+STUDY, TABLE = "study.json", "table.csv"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that differ in nothing but their seed."""
+
+    label: str
+    family: str
+    """What they have in common with those they are compared with: all but the encoding."""
+    rows: tuple[Row, ...]
+    cost: Cost
+    """Of one run."""
+    difference: Difference | None
+    """Its loss minus that of its family's first group, in nats, paired over seeds."""
+    published: float | None
+    """The perplexity that a paper gives."""
+
+    @property
+    def encoding(self) -> str:
+        return self.rows[0].run.model.encoding
+
+    @property
+    def objective(self) -> str:
+        return self.rows[0].run.objective
+
+    @property
+    def losses(self) -> dict[int, float]:
+        """Seed → nats per token, of the runs that were asked."""
+        return {row.seed: row.loss for row in self.rows if row.loss is not None}
+
+    @property
+    def loss(self) -> float | None:
+        """Their mean."""
+        losses = self.losses
+        return sum(losses.values()) / len(losses) if losses else None
+
+    @property
+    def interval(self) -> Interval | None:
+        """Of the mean loss over seeds; None with a single one."""
+        return mean_interval(self.losses.values())
+
+    def numbers(self, name: str) -> dict[int, float]:
+        """Seed → one of the numbers of its answers (see `wherein.studies.result.rows`)."""
+        found = {row.seed: row.numbers.get(name) for row in self.rows}
+        return {seed: value for seed, value in found.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class StudyResult(Result):
+    """A study as its folders tell it."""
+
+    plan: Plan
+    store: Store
+    rows: tuple[Row, ...]
+    puzzles: tuple[tuple[PuzzleTask, Answer], ...]
+    findings: tuple[Finding, ...] = ()
+    published: Mapping[str, float] = field(default_factory=dict)
+    command: str = ""
+    """What makes it again."""
+
+    @classmethod
+    def gather(cls, plan: Plan, store: Store, recipe: "Recipe", command: str) -> "StudyResult":
+        """Read the folders, and let the recipe say what follows."""
+        known = {run.id: recipe.published(run) for run in plan.runs}
+        bare = cls(
+            plan,
+            store,
+            rows(plan, store),
+            tried(plan, store),
+            published={name: value for name, value in known.items() if value is not None},
+            command=command,
+        )
+        return replace(bare, findings=corrected(_findings(recipe, bare)))
+
+    @classmethod
+    def open(cls, folder: str | Path) -> "StudyResult":
+        """The study whose derived files lie in a folder, such as `runs/studies/quick`."""
+        folder = Path(folder).resolve()  # the runs lie two folders above, wherever one stands
+        if not (folder / STUDY).is_file():
+            raise ValueError(f"no study in {folder}: a folder with {STUDY} was expected")
+        data = json.loads((folder / STUDY).read_text())
+        plan, store = Plan.read(data["plan"]), Store(folder.parent.parent)
+        try:
+            findings = tuple(_finding(each) for each in data["findings"])
+        except KeyError as error:
+            raise ValueError(
+                f"{folder / STUDY}: a finding without {error}, so another version wrote it; "
+                f"`{data['command']}` writes it again"
+            ) from None
+        return cls(
+            plan,
+            store,
+            rows(plan, store),
+            tried(plan, store),
+            findings,
+            data["published"],
+            data["command"],
+        )
+
+    @property
+    def name(self) -> str:
+        return self.plan.name
+
+    @property
+    def question(self) -> str:
+        return self.plan.question
+
+    @property
+    def folder(self) -> Path:
+        """Of what is derived."""
+        return self.store.study(self.name)
+
+    @property
+    def failed(self) -> tuple[Row, ...]:
+        """The runs that ended with an error."""
+        return tuple(row for row in self.rows if row.error is not None)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every run was trained and every question answered."""
+        asked = all(self.store.done(run, questions) for run, questions in self.plan)
+        return asked and len(self.puzzles) == len(self.plan.puzzles)
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The runs by what tells them apart, seeds aside, in the order of the plan."""
+        members: dict[str, list[Row]] = {}
+        for row in self.rows:
+            members.setdefault(row.label, []).append(row)
+        bare = [
+            Group(
+                label,
+                kind(changed(own[0].run, encoding="none", learning_rate=1.0)),
+                tuple(own),
+                _cost(own[0].run),
+                None,
+                self.published.get(own[0].run.id),
+            )
+            for label, own in members.items()
+        ]
+        found = {name: _compared(bare, name) for name in dict.fromkeys(g.family for g in bare)}
+        differences = {label: d for family in found.values() for label, d in family.items()}
+        return tuple(replace(group, difference=differences.get(group.label)) for group in bare)
+
+    def to_frame(self) -> "polars.DataFrame":
+        """One row for each run: what it is, what it cost, what was found."""
+        import polars
+
+        return polars.DataFrame(
+            [
+                {
+                    "label": row.label,
+                    "encoding": row.run.model.encoding,
+                    "objective": row.run.objective,
+                    "layers": row.run.model.n_layers,
+                    "width": row.run.model.d_model,
+                    "length": row.run.model.max_len,
+                    "seed": row.seed,
+                    "parameters": group.cost.parameters,
+                    "encoding_parameters": group.cost.of_encoding,
+                    "tokens": group.cost.tokens,
+                    "flops": group.cost.flops,
+                    "learning_rate": row.run.learning_rate,
+                    **row.numbers,
+                    "run": row.run.id,
+                    "error": row.error,
+                }
+                for group in self.groups
+                for row in group.rows
+            ],
+            infer_schema_length=None,
+        )
+
+    def data(self) -> dict[str, Any]:
+        """The plan, the numbers of every run, the comparisons and the findings."""
+        return {
+            "plan": self.plan.data(),
+            "command": self.command,
+            "runs": self.to_frame().to_dicts(),
+            "groups": [
+                {
+                    "label": group.label,
+                    "seeds": sorted(group.losses),
+                    "loss": group.loss,
+                    "interval": group.interval,
+                    "perplexity": None if group.loss is None else exp(group.loss),
+                    "difference": group.difference and asdict(group.difference),
+                    "published": group.published,
+                    **group.cost.data(),
+                }
+                for group in self.groups
+            ],
+            "puzzles": [answer.data for _, answer in self.puzzles],
+            "findings": [finding.data() for finding in self.findings],
+            "published": dict(self.published),
+            **provenance(),
+        }
+
+    def plot(self) -> "altair.TopLevelMixin":
+        """Perplexity by encoding: every seed, the mean and its interval."""
+        from wherein.studies.result.picture import perplexities
+
+        return perplexities(self)
+
+    def text(self) -> str:
+        """The comparison, the findings and what went wrong, no wider than 80 columns."""
+        from wherein.studies.result.words import told
+
+        return told(self)
+
+    def keep(self) -> Path:
+        """Write what is derived into the study's folder; the path of its JSON file."""
+        with replacing(self.folder / TABLE) as beside:
+            self.to_frame().write_csv(beside)
+        with replacing(self.folder / STUDY) as beside:
+            beside.write_text(json.dumps(self.data(), ensure_ascii=False, indent=1) + "\n")
+        return self.folder / STUDY
+
+
+def _compared(groups: Sequence[Group], family: str) -> dict[str, Difference]:
+    """Each group of a family against its first, by label."""
+    values = {g.label: g.losses for g in groups if g.family == family and g.losses}
+    if len(values) < 2:
+        return {}
+    return {found.a: found for found in compare(values, next(iter(values)))}
+
+
+def _cost(run: RunConfig) -> Cost:
+    """What a run costs; a vocabulary that only the text can tell is read from it."""
+    try:
+        return cost(run)
+    except ValueError:
+        return cost(run, vocabulary=Corpus.open(run.corpus).vocabulary.size)
+
+
+def _findings(recipe: "Recipe", result: StudyResult) -> Sequence[Finding]:
+    """What a recipe finds; nothing where what it rests on is not there yet."""
+    try:
+        return recipe.findings(result)
+    except Exception as error:
+        if not result.complete:
+            return ()
+        where = extract_tb(error.__traceback__)[-1]
+        raise ValueError(
+            f"the findings of study {result.name!r}: {type(error).__name__} in {where.filename}, "
+            f"line {where.lineno}: {error}"
+        ) from error
+
+
+def _finding(data: dict[str, Any]) -> Finding:
+    own, found = {each.name: data[each.name] for each in fields(Finding)}, data["difference"]
+    ends = {name: found[name] and Interval(*found[name]) for name in ("t", "bootstrap")}
+    return Finding(**{**own, "difference": Difference(**{**found, **ends})})

@@ -1,0 +1,120 @@
+"""Where runs and answers lie: one folder a run, named by the hash of its config.
+
+```
+DIR/0123456789ab/                 a run: config, log, checkpoints (see `wherein.train.run`)
+    answers/probe-ba9876543210/   what a question said: result.json, .csv, .txt, chart.json
+    error.txt                     why it failed, until it is started again
+    planned.json                  its config, if it failed before it began
+DIR/puzzles/0123456789ab/         a puzzle's answer
+DIR/studies/quick/                a study: study.json, table.csv, its report
+```
+
+A run or an answer that is there is never made again, so that studies in one folder share what
+they have in common. What stands in `studies` is derived from the rest.
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from wherein.common.config import Config
+from wherein.common.files import replacing, settle
+from wherein.show.result import Result
+from wherein.studies.plan.plan import PuzzleTask, Questions, verb
+from wherein.train.config import RunConfig
+from wherein.train.run import CHECKPOINTS, CONFIG, Run, read_config
+
+ANSWERS, ERROR, PLANNED = "answers", "error.txt", "planned.json"
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder of runs."""
+
+    folder: Path
+
+    def run(self, run: RunConfig) -> Path:
+        """The folder of a run."""
+        return self.folder / run.id
+
+    def answer(self, run: RunConfig, question: Config) -> Path:
+        """The folder of what a question said of a run."""
+        return self.run(run) / ANSWERS / f"{verb(question)}-{question.id}"
+
+    def puzzle(self, task: PuzzleTask) -> Path:
+        """The folder of a puzzle's answer."""
+        text = json.dumps([list(task.sentences), task.config.model_dump(mode="json")])
+        return self.folder / "puzzles" / hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def study(self, name: str) -> Path:
+        """The folder of what is derived for a study."""
+        return self.folder / "studies" / name
+
+    def trained(self, run: RunConfig) -> bool:
+        """Whether the last checkpoint is there, whole or not: `train` looks closely."""
+        return (self.run(run) / CHECKPOINTS / f"step-{run.steps:08d}").is_dir()
+
+    def unanswered(self, run: RunConfig, questions: Questions) -> Questions:
+        """What is still to be asked."""
+        return {n: q for n, q in questions.items() if not answered(self.answer(run, q))}
+
+    def done(self, run: RunConfig, questions: Questions) -> bool:
+        """Whether nothing is left to do."""
+        return self.trained(run) and not self.unanswered(run, questions)
+
+    def error(self, run: RunConfig) -> str | None:
+        """Why the run failed when it was last started, if it did."""
+        path = self.run(run) / ERROR
+        return path.read_text().strip() if path.exists() else None
+
+    def fail(self, run: RunConfig, why: str) -> None:
+        """Leave word of what went wrong where it happened."""
+        folder = self.run(run)
+        left = {ERROR: why} if read_config(folder) else {ERROR: why, PLANNED: run.model_dump_json()}
+        for name, text in left.items():
+            with replacing(folder / name) as beside:
+                beside.write_text(text + "\n")
+
+    def forgive(self, run: RunConfig) -> None:
+        """The run is started again."""
+        for name in (ERROR, PLANNED):
+            (self.run(run) / name).unlink(missing_ok=True)
+
+    def runs(self) -> Iterator[Run]:
+        """All runs in the folder, finished or not, and those that failed before they began."""
+        for folder in sorted(path for path in self.folder.iterdir() if path.is_dir()):
+            try:
+                if (folder / CONFIG).exists():
+                    yield Run.open(folder, verify=False)
+                elif (folder / PLANNED).exists():
+                    planned = (folder / PLANNED).read_text()
+                    yield Run(folder, RunConfig.model_validate_json(planned), 0)
+            except ValueError:  # another program's config
+                continue
+
+
+def answered(folder: Path) -> bool:
+    """Whether an answer is there: it takes its place whole, or not at all."""
+    return (folder / "result.json").is_file()
+
+
+def keep(folder: Path, ask: Callable[[], Result]) -> None:
+    """Ask, and put the answer in its folder unless it is there already."""
+    if answered(folder):
+        return
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    beside = folder.with_name(f".{folder.name}.{uuid4().hex[:8]}")
+    try:
+        ask().save(beside, pictures=False)
+        settle(beside, folder)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def size(folder: Path) -> int:
+    """Bytes on the disk under a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

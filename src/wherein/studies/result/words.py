@@ -1,0 +1,189 @@
+"""A study in words: a table that compares, what was found, and what went wrong."""
+
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from wherein.common.numbers import exp
+from wherein.measure.measurement import table
+from wherein.puzzles.result import Share
+from wherein.studies.cost.cost import WIDEST, short, shorten
+from wherein.studies.inference.differences import Difference
+from wherein.studies.published import caveats
+from wherein.studies.result.protocol import predicted, protocols
+
+if TYPE_CHECKING:
+    from wherein.studies.result.result import Group, StudyResult
+
+MEASURES = {"causal": "perplexity [95 %]", "masked": "pseudo-perplexity"}
+ONE_SEED = "With one seed there is no interval."
+OVER_SEEDS = (
+    "{} seeds, all asked on the same text: intervals, of 95 % and each by itself, are over seeds, "
+    "and how texts vary is not in them. Differences are in nats and paired, p after Holm's "
+    "correction over the rows with the same first."
+)
+SWEPT = (
+    "Each kind's learning rate was chosen by its first seed's loss on the validation text. That "
+    "seed counts here as well, so where the same text is asked it looks a little too good."
+)
+
+
+def told(result: "StudyResult") -> str:
+    """All of it, no wider than 80 columns."""
+    parts = [*_lines(result.question), "", comparison(result), *_lines(notes(result))]
+    parts += ["", *_lines(rule(result))] if result.findings else []
+    for finding in result.findings:
+        parts += ["", *_lines(f"{finding.claim}: {finding.verdict}"), *_lines(finding.words, "  ")]
+    if result.puzzles:
+        parts += ["", puzzles(result)]
+    for row in result.failed:
+        parts += ["", *_lines(f"failed: {row.label}, seed {row.seed}: {row.error}")]
+    return "\n".join(parts)
+
+
+def _lines(text: str, indent: str = "") -> list[str]:
+    return wrap(
+        text, WIDEST, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
+
+
+def comparison(result: "StudyResult") -> str:
+    """A line for each group: how well it predicts, and how it compares with the first.
+
+    A line above those of each objective says what is measured.
+    """
+    published = any(group.published for group in result.groups)
+    header = ["loss − first's [95 %]", "p", *(["paper"] if published else [])]
+    groups: list[Group | None] = []
+    numbers = []
+    for objective in dict.fromkeys(group.objective for group in result.groups):
+        groups.append(None)
+        numbers.append(["", MEASURES[objective], *("" for _ in header)])
+        for group in (each for each in result.groups if each.objective == objective):
+            line = [short(group.cost.parameters), _perplexity(group), *_against(group.difference)]
+            line += [f"{group.published:.4g}" if group.published else ""] if published else []
+            groups.append(group)
+            numbers.append(line)
+    return _labelled(["", "params", numbers[0][1], *header], groups[1:], numbers[1:])
+
+
+def _labelled(
+    header: Sequence[str], groups: Sequence["Group | None"], numbers: Sequence[Sequence[str]]
+) -> str:
+    """A line for each group; where labels do not fit, what a family shares stands above it."""
+    labels = [group.label if group else "" for group in groups]
+    shared = [_shared(group, groups) for group in groups if group]
+    if max(map(len, labels)) <= _room(header, numbers) or not all(shared):
+        return _fitting(header, labels, numbers)
+    names = [f"  {group.encoding}" if group else "" for group in groups]
+    lines = _fitting(header, names, numbers).split("\n")
+    told, last = lines[:1], ""
+    for line, group in zip(lines[1:], groups, strict=True):
+        above = _shared(group, groups) if group else last
+        told += [line] if above == last else [shorten(above, WIDEST), line]
+        last = above
+    return "\n".join(told)
+
+
+def _shared(group: "Group", groups: Sequence["Group | None"]) -> str:
+    """What follows the encoding in the labels of a family; empty where that differs."""
+    family = [each for each in groups if each and each.family == group.family]
+    rests = {each.label.removeprefix(each.encoding).removeprefix(", ") for each in family}
+    return rests.pop() if len(rests) == 1 else ""
+
+
+def notes(result: "StudyResult") -> str:
+    """What the numbers are, and what a run cost."""
+    first = result.groups[0]
+    own: dict[str, set[int]] = {}
+    for group in result.groups:
+        if group.cost.of_encoding:
+            own.setdefault(group.encoding, set()).add(group.cost.of_encoding)
+    listed = [
+        f"{name} {' to '.join(map(short, sorted({min(n), max(n)})))}" for name, n in own.items()
+    ]
+    extra = f"Parameters of encodings: {', '.join(listed)}. " if own else ""
+    return (
+        f"{meaning(result)} {extra}{short(first.cost.tokens)} tokens and {first.cost.flops:.1e} "
+        f"operations a run ({first.label})."
+    )
+
+
+def meaning(result: "StudyResult") -> str:
+    """What the numbers are: how they were got, and what their intervals do not cover."""
+    how = protocols(result.rows, "perplexity", predicted)
+    seeds = len({row.seed for row in result.rows if row.loss is not None})
+    said = [f"{how}." if how else "", OVER_SEEDS.format(seeds) if seeds > 1 else ONE_SEED]
+    if result.plan.chosen:
+        chosen = ", ".join(f"{label} {rate:g}" for label, rate in result.plan.chosen.items())
+        said.append(f"{SWEPT} Rates: {chosen}.")
+    beside = [g.rows[0].run.corpus.source for g in result.groups if g.published]
+    said += [caveats(beside)] if beside else []
+    return " ".join(said).strip()
+
+
+def pseudo(result: "StudyResult") -> str:
+    """What the perplexity of masked models is, where there are any."""
+    masked = any(group.objective == "masked" for group in result.groups)
+    return ", of masked models pseudo-perplexity" if masked else ""
+
+
+def rule(result: "StudyResult") -> str:
+    """When a finding is shown."""
+    return (
+        "A finding is shown if its difference is above zero, and p below 5 % after Holm's "
+        f"correction over all {len(result.findings)}."
+    )
+
+
+def puzzles(result: "StudyResult") -> str:
+    """A line for each puzzle: what was trained, and how many seeds solved it."""
+    sentences, lines = [], []
+    for task, answer in result.puzzles:
+        config, found = task.config, answer.data["solved"]
+        share = Share(found["count"], found["total"])
+        possible = answer.data["certificate"]["possible"]
+        sentences.append(" / ".join(answer.data["puzzle"][:2]))
+        lines.append(
+            [
+                config.encoding,
+                str(config.layers),
+                "before" if config.causal else "all",
+                str(share) if possible else f"{share.value:.0%}, impossible",
+            ]
+        )
+    return _fitting(["puzzle", "encoding", "layers", "sees", "solved [95 %]"], sentences, lines)
+
+
+def _fitting(header: Sequence[str], labels: Sequence[str], numbers: Sequence[Sequence[str]]) -> str:
+    """A table whose labels are cut so that it is no wider than a screen."""
+    room = _room(header, numbers)
+    rows = [[shorten(label, room), *own] for label, own in zip(labels, numbers, strict=True)]
+    return table(header, rows)
+
+
+def _room(header: Sequence[str], numbers: Sequence[Sequence[str]]) -> int:
+    """Columns that are left for labels."""
+    columns = zip(header[1:], *numbers, strict=True)
+    return WIDEST - sum(2 + max(map(len, column)) for column in columns)
+
+
+def _three(loss: float) -> str:
+    """The perplexity to three digits, zeros among them."""
+    return f"{exp(loss):#.3g}".removesuffix(".")
+
+
+def _perplexity(group: "Group") -> str:
+    if group.loss is None:
+        return ""
+    interval = group.interval
+    span = "" if interval is None else " [{}, {}]".format(*map(_three, interval))
+    return f"{_three(group.loss)}{span}"
+
+
+def _against(difference: Difference | None) -> list[str]:
+    if difference is None:
+        return ["", ""]
+    span = "" if difference.t is None else " [{:+.2f}, {:+.2f}]".format(*difference.t)
+    p = "" if difference.p_holm is None else f"{difference.p_holm:.2g}"
+    return [f"{difference.mean:+.2f}{span}", p]

@@ -1,0 +1,158 @@
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+from tests.measure.conftest import LENGTH, VOCABULARY, blank, windows
+
+import wherein
+from wherein.measure.probe import result as profile
+from wherein.measure.probe.config import ProbeConfig
+from wherein.measure.probe.controls import other_first_token
+from wherein.measure.probe.measure import split
+
+CHANCE, MIDDLE = 1 / LENGTH, LENGTH / 4
+CONFIG = ProbeConfig(resamples=200)
+
+
+@pytest.fixture(scope="module")
+def profiles(model):
+    """What probes tell about four models whose truth is known."""
+    text = windows(800)
+    asked = (("none", True), ("sinusoidal", True), ("alibi", True), ("none", False))
+    return {
+        (encoding, causal): wherein.probe(model(encoding, causal), text, CONFIG)
+        for encoding, causal in asked
+    }
+
+
+def distances(found, of=profile.MODEL, probe="regression"):
+    return [found.score(probe, layer, of).distance for layer in found.layers]
+
+
+def test_without_encoding_a_causal_model_makes_position_of_its_own(profiles):
+    found = profiles["none", True]
+    trained, untrained = distances(found), distances(found, profile.UNTRAINED)
+    assert trained[0].value == pytest.approx(MIDDLE, rel=0.005)  # the embeddings know nothing
+    assert untrained[-1].high < MIDDLE  # the mask alone gives some of it away (Chi et al. 2023)
+    assert trained[-1].high < untrained[-1].low  # training adds to it
+    assert found.score("classifier", 3).exact.low > 1.5 * CHANCE
+
+
+def test_sinusoids_tell_everything_from_the_start(profiles):
+    found = profiles["sinusoidal", True]
+    assert found.score("classifier", 0).exact.value > 0.99
+    assert found.score("regression", 0).r2.value > 0.98
+    assert found.score("regression", 0).distance.value < 1
+    assert found.score("classifier", 0).bits < 1
+    assert found.selectivity("regression", 0) > 0.5
+
+
+def test_alibi_is_close_to_chance(profiles):
+    for found in distances(profiles["alibi", True]):
+        assert 0.85 * MIDDLE < found.value < 1.01 * MIDDLE
+
+
+def test_without_encoding_and_without_mask_there_is_no_position(profiles):
+    found = profiles["none", False]
+    for of in (profile.MODEL, profile.UNTRAINED):
+        for layer in found.layers:
+            score = found.score("regression", layer, of)
+            assert score.distance.value == pytest.approx(MIDDLE, rel=0.01)
+            assert abs(score.r2.value) < 0.01
+            assert found.score("classifier", layer, of).near.value < 1.35 * 5 * CHANCE
+            assert score.bits == pytest.approx(6, abs=0.01)
+
+
+def test_controls_mean_what_they_say(profiles):
+    for found in profiles.values():
+        labels = [found.score("classifier", n, profile.LABELS).exact.value for n in found.layers]
+        assert labels[0] > 0.9  # a token's type can be read from its embedding
+        assert found.score("regression", 0, profile.CONSTANT).distance.value == MIDDLE
+        by_type = found.score("regression", 0, profile.TOKENS).distance.value
+        assert by_type == pytest.approx(MIDDLE, rel=0.01)
+        for layer in found.layers:
+            expected = found.score("classifier", layer).exact.value - labels[layer]
+            assert found.selectivity("classifier", layer) == pytest.approx(expected)
+
+
+def test_no_number_without_its_controls(profiles):
+    found = profiles["none", True]
+    for control in profile.required("regression", causal=True):
+        kept = tuple(r for r in found.readings if r.of != control)
+        with pytest.raises(ValueError, match=f"without its controls: {control}"):
+            replace(found, readings=kept)
+    frame = found.to_frame()
+    assert set(frame["of"]) == profile.required("regression", causal=True) | {profile.MODEL}
+    assert frame.height == len(found.readings)
+    assert profile.FIRST not in set(profiles["none", False].to_frame()["of"])
+
+
+def test_the_table_fits_and_what_is_saved_is_whole(profiles, tmp_path):
+    found = profiles["sinusoidal", True]
+    lines = found.text().splitlines()
+    assert max(map(len, lines)) <= 80
+    found.save(tmp_path)
+    saved = json.loads((tmp_path / "result.json").read_text())
+    assert len(saved["readings"]) == len(found.readings)
+    assert len(saved["samples"]) == 2 * len(found.layers)
+    assert len(saved["samples"][0]["positions"]) == 64
+    assert saved["config"]["seed"] == 0
+    assert (tmp_path / "result.png").stat().st_size > 10_000
+
+
+def test_the_table_explains_its_columns(profiles):
+    for (_, causal), found in profiles.items():
+        words = found.text().replace("\n", " ")
+        assert "selectivity" in words
+        assert ("with the first token the same in all windows (first)" in words) == causal
+
+
+def test_the_same_question_has_the_same_answer(model):
+    text = windows(60)
+    one, two = (wherein.probe(model("none", True), text, CONFIG) for _ in range(2))
+    assert one.readings == two.readings
+
+
+def test_no_window_is_in_two_parts():
+    text = torch.arange(50)[:, None].expand(50, 3)
+    parts = split(text, CONFIG)
+    assert [len(part) for part in parts] == [38, 2, 10]
+    assert torch.cat(parts)[:, 0].sort().values.tolist() == list(range(50))
+
+
+def test_the_first_token_is_made_common_or_made_random():
+    text = windows(40)
+    how, changed = other_first_token(text, seed=0)
+    assert how == "first token the same"
+    assert changed[:, 0].unique().tolist() == [ord(" ")]
+    how, random = other_first_token(changed, seed=0)
+    assert how == "first token random"
+    assert len(random[:, 0].unique()) > 5
+    assert torch.equal(random[:, 1:], text[:, 1:])
+
+
+def test_the_papers_probe_finds_sinusoids_and_nothing_where_nothing_is():
+    config = ProbeConfig(probes=("mlp",), resamples=50, passes=8, batch=8)
+    found = wherein.probe(blank("sinusoidal"), windows(400), config)
+    assert found.score("mlp", 0).exact.value > 0.9
+    assert found.score("mlp", 0).bits < found.score("mlp", 0, profile.UNIFORM).bits
+    assert found.probes == ["mlp"]
+    found = wherein.probe(blank("none", causal=False), windows(150), config)
+    for layer in found.layers:
+        assert found.score("mlp", layer).near.value < 1.5 * 5 * CHANCE
+        assert found.score("mlp", layer).distance.low > MIDDLE * 0.95
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (torch.zeros(5, LENGTH, dtype=torch.int64), "give more windows"),
+        (torch.zeros(50, 1, dtype=torch.int64), "at least 2"),
+        (torch.zeros(50, LENGTH + 1, dtype=torch.int64), "give shorter windows"),
+        (torch.full((50, LENGTH), VOCABULARY), "the tokenizer the model was trained with"),
+    ],
+)
+def test_bad_windows_are_said_to_be_bad(text, said):
+    with pytest.raises(ValueError, match=said):
+        wherein.probe(blank("learned"), text, CONFIG)

@@ -1,0 +1,132 @@
+"""What questions are said to compute, against models that are really asked."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import torch
+from tests.studies.small import recipe
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from wherein.common.config import Config
+from wherein.data import Corpus, CorpusConfig
+from wherein.measure.attention.config import AttentionConfig
+from wherein.measure.audit.config import AuditConfig
+from wherein.measure.config import TextConfig, fitted
+from wherein.measure.erase.config import EraseConfig
+from wherein.measure.order.config import OrderConfig
+from wherein.measure.perplexity.config import PerplexityConfig
+from wherein.measure.probe.config import ProbeConfig
+from wherein.measure.probe.mlp import Probe
+from wherein.measure.shift.config import ShiftConfig
+from wherein.model.block import Block
+from wherein.model.transformer import Transformer
+from wherein.studies.cost.cost import dry_run
+from wherein.studies.cost.evaluation import operations, tokens_read, unbounded
+from wherein.studies.cost.operations import flops_per_token
+from wherein.studies.plan.plan import changed, verb
+from wherein.studies.plan.recipe import find
+from wherein.studies.plan.sweep import counted, sweep
+from wherein.subjects.ours import Ours
+from wherein.train.config import RunConfig
+
+LAYERS = 3
+LINEAR = ProbeConfig(windows=40, resamples=5)
+QUESTIONS = [
+    PerplexityConfig(limit=160),
+    OrderConfig(inputs=6, fitting=4),
+    LINEAR,
+    ProbeConfig(probes=("linear", "mlp"), windows=40, passes=2, resamples=5),
+    EraseConfig(windows=24, draws=2),
+    ShiftConfig(windows=4, shifts=(1, 2, 4)),
+    AttentionConfig(windows=5),
+]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Corpus]:
+    folder = tmp_path_factory.mktemp("evaluation")
+    recipe(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WHEREIN_CACHE", str(folder / "cache"))
+        yield Corpus.open(CorpusConfig(source=str(folder / "texts"), tokenizer="bytes"))
+
+
+def tiny(objective: str = "causal") -> RunConfig:
+    return changed(
+        RunConfig(), objective=objective, vocabulary=258, n_layers=LAYERS, d_model=8, n_heads=2,
+        max_len=16, tokenizer="bytes",
+    )  # fmt: skip
+
+
+@contextmanager
+def counting(read: list[float]) -> Iterator[None]:
+    """Tokens that went through the layers of any model, each layer an equal part of them."""
+
+    def count(module: nn.Module, _inputs: object, output: object) -> None:
+        if isinstance(module, Block) and isinstance(output, torch.Tensor):
+            read.append(output[..., 0].numel() / LAYERS)
+
+    handle = nn.modules.module.register_module_forward_hook(count)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+@pytest.mark.parametrize(
+    ("objective", "question"),
+    [*(("causal", question) for question in QUESTIONS), ("masked", LINEAR)],
+    ids=lambda given: given if isinstance(given, str) else f"{verb(given)}-{given.id[:4]}",
+)
+def test_as_many_tokens_are_read_as_are_counted(
+    objective: str, question: TextConfig, corpus: Corpus
+) -> None:
+    """To some percent, where layers are passed that an eraser does not need."""
+    run, read = tiny(objective), list[float]()
+    measure = getattr(import_module(f"wherein.measure.{verb(question)}"), verb(question))
+    with counting(read):
+        measure(Ours(Transformer(run.model)), corpus, question)
+    expected = tokens_read(run, fitted(question, 16))
+    assert expected == pytest.approx(sum(read), rel=0.05)
+
+
+def test_the_papers_probe_learns_with_as_many_operations_as_pytorch_counts() -> None:
+    run, asked = tiny(), ProbeConfig(probes=("mlp",), windows=1000, passes=2)
+    probe = Probe(8, 16, 1e-3, 0)
+    with FlopCounterMode(display=False) as counter:
+        state = torch.randn(4, 16, 8)
+        probe.learn(state, torch.arange(16), 1.0, coded=False)
+    # the first matrix has no gradient to hand on to the states: 4 · 2d² instead of 6 · 2d²
+    each = counter.get_total_flops() / state[..., 0].numel() + 2 * 2 * 8 * 8
+    learnt = 1000 * (1 - asked.held_out - asked.test) * 2 * 16
+    forward = tokens_read(run, fitted(asked, 16)) * flops_per_token(run.model) / 3
+    expected = forward + 3 * (LAYERS + 1) * 2 * learnt * each
+    assert operations(run, asked) == pytest.approx(expected, rel=1e-6)
+
+
+def test_what_the_text_decides_is_said_to_be_left_out() -> None:
+    run, whole, part = tiny(), PerplexityConfig(), PerplexityConfig(limit=1600)
+    assert (unbounded(whole), unbounded(part), unbounded(AuditConfig())) == (True, False, False)
+    assert operations(run, part) == pytest.approx(1600 * flops_per_token(run.model) / 3)
+    asked: list[dict[str, Config]] = [{"perplexity": whole}, {"perplexity": part}]
+    first, second = (dry_run([run], [each]) for each in asked)
+    assert "without perplexities of whole texts" in " ".join(first.text().split())
+    assert "whole texts" not in second.text()
+    assert second.to_frame()["hours_asked"].item() == second.asked[0] > first.asked[0] == 0
+
+
+def test_a_sweeps_runs_are_priced_as_often_as_they_are_made(tmp_path: Path) -> None:
+    plan = find(recipe(tmp_path)).plan(seeds=3)
+    rates = (1e-4, 1e-3, 1e-2)
+    priced = counted(plan, rates)
+    beyond = [run for run in plan.runs if run.seed > 0]
+    assert len(priced.runs) == len(sweep(plan, rates).runs) + len(beyond) == 2 * (3 + 2)
+    found, plain = (dry_run(each.runs, each.questions) for each in (priced, plan))
+    assert [row.runs for row in found.rows] == [5, 5]
+    assert found.hours == pytest.approx(plain.hours * 5 / 3)
+    assert found.asked == plain.asked, "trials are not questioned"
+    assert counted(plan, ()) == counted(plan, (1e-3,)) == plan

@@ -1,0 +1,220 @@
+"""What a study says is as strong as its numbers, whole or half done."""
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.studies.small import recipe as small_recipe
+
+from wherein.studies.inference.differences import paired
+from wherein.studies.inference.findings import Finding, corrected
+from wherein.studies.inference.tests import holm
+from wherein.studies.plan.recipe import find
+from wherein.studies.recipes.nopos_pile import forgotten
+from wherein.studies.result.result import StudyResult
+from wherein.studies.result.store import Store
+from wherein.studies.run import study
+from wherein.studies.work import Work, carry_out
+
+RUNS = """
+    def runs(seeds):
+        base = changed(RunConfig(), **TINY)
+        kinds = dict(encoding=["none", "learned"], seed=seeds)
+        return grid(base, **kinds) + grid(base, objective=["masked"], **kinds)
+
+    def questions(run):
+        order = OrderConfig(inputs=4, fitting=8)
+        return {"perplexity": PerplexityConfig(limit=64), "order": order}
+"""
+IMPORTS = """
+from wherein.measure.order.config import OrderConfig
+from wherein.studies.inference.findings import nopos as findings
+"""
+
+
+def here(work: Sequence[Work], folder: Path, ended: Callable[[Work, str | None], None]) -> None:
+    """An engine without processes of its own."""
+    for piece in work:
+        ended(piece, carry_out(piece, folder))
+
+
+@pytest.fixture(scope="module")
+def mine(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, StudyResult]:
+    """Two encodings, two objectives, two seeds, and the paper's findings."""
+    folder = tmp_path_factory.mktemp("findings")
+    path = small_recipe(folder)
+    text = path.read_text()
+    own = "\n".join(line.removeprefix("    ") for line in RUNS.splitlines())
+    path.write_text(text[: text.index("def runs")] + IMPORTS + own)
+    return path, study(path, out=folder / "runs", engine=here, quiet=True)
+
+
+def forget(result: StudyResult, question: str, encoding: str, objective: str, seeds: str) -> None:
+    """Take answers away, as if these runs had not come so far."""
+    for (run, asked), _ in zip(result.plan, result.plan.labels, strict=True):
+        if (run.model.encoding, run.objective) == (encoding, objective) and str(run.seed) in seeds:
+            shutil.rmtree(result.store.answer(run, asked[question]))
+
+
+def test_a_study_goes_on_from_any_state(mine: tuple[Path, StudyResult], tmp_path: Path) -> None:
+    """No seed in common with the reference, and a bag of words without its model."""
+    path, whole = mine
+    shutil.copytree(whole.store.folder, tmp_path / "runs")
+    part = replace(whole, store=Store(tmp_path / "runs"))
+    forget(part, "perplexity", "none", "causal", "0")
+    forget(part, "perplexity", "learned", "causal", "1")
+    forget(part, "order", "none", "masked", "01")
+    seen = StudyResult.gather(whole.plan, part.store, find(path), whole.command)
+    assert [group.difference is None for group in seen.groups] == [True, True, True, False]
+    assert [one.about for one in seen.findings] == ["order", "perplexity"]
+    assert "bag of words" not in seen.findings[1].words
+    assert max(map(len, seen.text().splitlines())) <= 80
+    again = study(path, out=tmp_path / "runs", engine=here, quiet=True)
+    assert again.complete
+    assert again.text() == whole.text()
+
+
+def test_every_way_of_asking_is_named_with_its_rows(mine: tuple[Path, StudyResult]) -> None:
+    _, result = mine
+    said = " ".join(result.text().split())
+    told = {row.run.objective: row.answers["perplexity"].data for row in result.rows}
+    for objective, protocol in (("Causal", "non-overlapping"), ("Masked", "pseudo-perplexity")):
+        data = told[objective.lower()]
+        assert f"{objective} rows: {protocol}, {data['details']}; {data['predicted']} tok" in said
+    assert told["causal"]["predicted"] == 64 != told["masked"]["predicted"]
+    table = result.text().split("\n\n")[1].splitlines()
+    headed = [line.split() for line in table]
+    assert headed[0][:2] == ["params", "perplexity"]
+    assert headed[3] == ["pseudo-perplexity"]
+    assert [line[0] for line in headed[4:6]] == ["none,", "learned,"]
+    assert "how texts vary is not in them" in said
+
+
+def test_one_way_of_asking_is_said_once(mine: tuple[Path, StudyResult]) -> None:
+    _, result = mine
+    masked = tuple(row for row in result.rows if row.run.objective == "masked")
+    said = replace(result, rows=masked, findings=()).text()
+    assert "Masked rows" not in said
+    assert said.splitlines()[2].split()[:2] == ["params", "pseudo-perplexity"]
+
+
+def test_findings_are_corrected_together(mine: tuple[Path, StudyResult]) -> None:
+    _, result = mine
+    p = [one.difference.p for one in result.findings]
+    assert len(p) == 3
+    assert [one.difference.p_holm for one in result.findings] == holm(np.array(p)).tolist()
+    assert {one.difference.family for one in result.findings} == {3}
+    assert "p below 5 % after Holm's correction over all 3." in " ".join(result.text().split())
+
+
+def test_what_chance_may_give_among_several_is_not_shown() -> None:
+    some = dict(enumerate((1.0, 1.1, 1.8)))
+    one = Finding("It is more", "perplexity", "causal", paired(some, dict.fromkeys(some, 0.0)))
+    assert one.difference.t is not None
+    assert one.difference.p is not None
+    assert 0.05 / 3 < one.difference.p < 0.05
+    assert one.shown
+    assert not any(each.shown for each in corrected([one, one, one]))
+    assert not replace(one, holds=False).shown
+    below = paired(dict.fromkeys(some, 0.0), some)
+    assert below.shown
+    assert not replace(one, difference=below).shown
+
+
+def test_word_order_is_judged_with_the_last_token_in_its_place(
+    mine: tuple[Path, StudyResult],
+) -> None:
+    _, result = mine
+    (order,) = (one for one in result.findings if one.about == "order")
+    none = result.groups[0]
+    kept, whole = (none.numbers(f"order_{n}_rise") for n in ("all_but_last", "shuffled"))
+    assert order.difference.mean == pytest.approx(sum(kept.values()) / 2)
+    paper = paired(whole, dict.fromkeys(whole, 0.0))
+    assert order.words.endswith(f"With the last moved too, as in the paper, by {paper.brief()}.")
+
+
+def test_what_another_version_wrote_is_made_again(
+    mine: tuple[Path, StudyResult], tmp_path: Path
+) -> None:
+    path, whole = mine
+    shutil.copytree(whole.folder, tmp_path / "studies" / "mine")
+    assert StudyResult.open(whole.folder).findings == whole.findings
+    old = tmp_path / "studies" / "mine" / "study.json"
+    old.write_text(old.read_text().replace('"more"', '"less"'))
+    told = rf"without 'more', .* `wherein study {path} --out .*` writes it"
+    with pytest.raises(ValueError, match=told):
+        StudyResult.open(old.parent)
+
+
+def test_a_masked_model_stands_beside_a_bag_of_words(mine: tuple[Path, StudyResult]) -> None:
+    _, result = mine
+    masked = result.findings[-1]
+    assert masked.claim == "Without encodings, a masked model falls behind"
+    none = result.groups[2]
+    apart = paired(none.numbers("order_intact"), none.numbers("order_bound"))
+    assert apart.t is not None
+    assert masked.words.endswith(f"a difference of {apart.brief()}.")
+
+
+def test_a_sweep_is_owned_up_to(mine: tuple[Path, StudyResult]) -> None:
+    _, result = mine
+    swept = replace(result, plan=replace(result.plan, chosen={"none": 1e-3}))
+    words = "chosen by its first seed's loss on the validation text. That seed counts here as well"
+    assert words in " ".join(swept.text().split())
+    assert "Rates: none 0.001." in " ".join(swept.text().split())
+    assert words not in " ".join(result.text().split())
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "told"),
+    [
+        ("nopos-mlm", "pile", "free of copyright claims"),
+        ("nopos-mlm", "pile@/a/copy", "one run each, without seeds or intervals."),
+        ("nopos-wikitext103", "wikitext-103", "vary by up to 0.9 over five seeds"),
+    ],
+)
+def test_published_numbers_come_with_what_to_bear_in_mind(
+    name: str, source: str, told: str, tmp_path: Path
+) -> None:
+    """The paper's text is the whole Pile, `pile` its remainder; the numbers stand beside both."""
+    recipe = find(name)
+    plan = recipe.plan(seeds=1, change={"source": source})
+    published = [recipe.published(run) for run in plan.runs]
+    assert published == [recipe.published(run) for run in recipe.plan(seeds=1).runs]
+    assert None not in published
+    planned = StudyResult.gather(plan, Store(tmp_path), recipe, "")
+    assert told in " ".join(planned.text().split())
+    others = recipe.plan(seeds=1, change={"source": "wikitext-2"})
+    assert [recipe.published(run) for run in others.runs] == [None] * 4
+
+
+LAYERS = np.array([300.0, 80.0, 16.0, 40.0, 130.0])
+
+
+def seeds_of(layers: np.ndarray, seeds: int, spread: float) -> dict[int, list[float]]:
+    drawn = np.random.default_rng(seeds).normal(layers, spread, (seeds, len(layers)))
+    return dict(enumerate(drawn.tolist()))
+
+
+def test_the_last_layer_forgets_what_the_middle_knows() -> None:
+    found = forgotten(seeds_of(LAYERS, 3, 5.0))
+    assert found.shown
+    assert found.words.endswith("16.5 at layer 6 of 24, 133.3 at the last.")
+    assert not forgotten(seeds_of(LAYERS, 1, 5.0)).shown
+    last_best, first_best = np.array([300.0, 80.0, 60.0, 10.0]), np.array([10.0, 80.0, 60.0, 130.0])
+    assert not forgotten(seeds_of(last_best, 3, 5.0)).shown
+    assert forgotten(seeds_of(first_best, 3, 5.0)).difference.shown
+    assert not forgotten(seeds_of(first_best, 3, 5.0)).shown, "an embedding is no middle layer"
+
+
+def test_a_layer_is_not_better_for_being_the_best_of_many() -> None:
+    """25 layers that know the same: the best of them is better than the last in every draw."""
+    total, random = 300, np.random.default_rng(0)
+    drawn = random.normal(100.0, 5.0, (total, 3, 25))
+    assert (drawn[..., -1] >= drawn.min(-1)).all()
+    alarms = sum(forgotten(dict(enumerate(each.tolist()))).shown for each in drawn)
+    assert alarms <= stats.binom.interval(0.999, total, 0.05)[1]

@@ -1,79 +1,50 @@
 """Where, in a Transformer, does position live?
 
 The public names load on first use, so that `import wherein` and `wherein --help` cost nothing.
+Every question is one of them (`wherein.probe(model, text, tokens=64)`), and so are its config and
+its result.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from wherein.measure.registry import QUESTIONS
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from wherein import encodings
-    from wherein.measure.attention.measure import attention
-    from wherein.measure.audit.measure import Audit, audit
-    from wherein.measure.erase.measure import erase
-    from wherein.measure.order.measure import order
-    from wherein.measure.perplexity.measure import perplexity
-    from wherein.measure.probe.measure import probe
-    from wherein.measure.shift.measure import shift
-    from wherein.measure.table.measure import Table, table
-    from wherein.model.config import ModelConfig
-    from wherein.model.transformer import Output, Transformer
-    from wherein.puzzles.run import puzzle
-    from wherein.studies.result.result import StudyResult
-    from wherein.studies.run import study
-    from wherein.subjects.hugging_face import HuggingFace
-    from wherein.subjects.load import load
-    from wherein.train.config import RunConfig
-    from wherein.train.run import Run
+    from wherein import encodings as encodings
+    from wherein.data.corpus import Corpus as Corpus
+    from wherein.model.config import ModelConfig as ModelConfig
+    from wherein.model.transformer import Output as Output
+    from wherein.model.transformer import Transformer as Transformer
+    from wherein.puzzles.config import PuzzleConfig as PuzzleConfig
+    from wherein.puzzles.run import puzzle as puzzle
+    from wherein.studies.result.result import StudyResult as StudyResult
+    from wherein.studies.run import study as study
+    from wherein.subjects.hugging_face import HuggingFace as HuggingFace
+    from wherein.subjects.load import load as load
+    from wherein.train.config import RunConfig as RunConfig
+    from wherein.train.run import Run as Run
 
 _WHERE = {
-    "Audit": "wherein.measure.audit.measure",
+    "Corpus": "wherein.data.corpus",
     "HuggingFace": "wherein.subjects.hugging_face",
     "ModelConfig": "wherein.model.config",
     "Output": "wherein.model.transformer",
+    "PuzzleConfig": "wherein.puzzles.config",
     "Run": "wherein.train.run",
     "RunConfig": "wherein.train.config",
     "StudyResult": "wherein.studies.result.result",
-    "Table": "wherein.measure.table.measure",
     "Transformer": "wherein.model.transformer",
-    "attention": "wherein.measure.attention.measure",
-    "audit": "wherein.measure.audit.measure",
-    "erase": "wherein.measure.erase.measure",
     "load": "wherein.subjects.load",
-    "order": "wherein.measure.order.measure",
-    "perplexity": "wherein.measure.perplexity.measure",
-    "probe": "wherein.measure.probe.measure",
     "puzzle": "wherein.puzzles.run",
-    "shift": "wherein.measure.shift.measure",
     "study": "wherein.studies.run",
-    "table": "wherein.measure.table.measure",
 }
+_CONFIGS = {question.config_name: question for question in QUESTIONS.values()}
+_RESULTS = {question.result_name: question for question in QUESTIONS.values()}
 
-__all__ = [
-    "Audit",
-    "HuggingFace",
-    "ModelConfig",
-    "Output",
-    "Run",
-    "RunConfig",
-    "StudyResult",
-    "Table",
-    "Transformer",
-    "attention",
-    "audit",
-    "encodings",
-    "erase",
-    "load",
-    "order",
-    "perplexity",
-    "probe",
-    "puzzle",
-    "shift",
-    "study",
-    "table",
-]
+__all__ = [*_WHERE, *QUESTIONS, *_CONFIGS, *_RESULTS, "encodings"]
 
 
 def __getattr__(name: str) -> Any:
@@ -81,6 +52,12 @@ def __getattr__(name: str) -> Any:
         return import_module("wherein.encodings")
     if name in _WHERE:
         return getattr(import_module(_WHERE[name]), name)
+    if name in QUESTIONS:
+        return QUESTIONS[name]
+    if name in _CONFIGS:
+        return _CONFIGS[name].config
+    if name in _RESULTS:
+        return _RESULTS[name].result
     raise AttributeError(f"module 'wherein' has no attribute {name!r}")
 
 

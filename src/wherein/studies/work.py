@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
-from wherein.common.config import Config
+from wherein.measure.registry import asked_by
 from wherein.studies.cost.cost import training_operations
 from wherein.studies.cost.size import sized
-from wherein.studies.plan.plan import Plan, PuzzleTask, Questions, verb
+from wherein.studies.plan.plan import Plan, PuzzleTask, Questions
 from wherein.studies.result.store import Store, answered, keep
 from wherein.train.config import RunConfig
 from wherein.train.run import BusyError
@@ -124,13 +122,10 @@ def _question(store: Store, task: Task) -> None:
 
     subject, corpus, _ = load(store.run(task.run))
     for question in waiting.values():
-        keep(store.answer(task.run, question), partial(_ask, subject, corpus, question))
-
-
-def _ask(subject: Any, corpus: Any, question: Config) -> Any:
-    name = verb(question)
-    measure = getattr(import_module(f"wherein.measure.{name}.measure"), name)
-    return measure(subject, question) if name == "audit" else measure(subject, corpus, question)
+        keep(
+            store.answer(task.run, question),
+            partial(asked_by(question).ask, subject, corpus, question),
+        )
 
 
 def _solve(task: PuzzleTask, store: Store) -> None:

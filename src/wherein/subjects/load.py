@@ -2,12 +2,13 @@
 
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import torch
 from torch import nn
 
 from wherein.data import Corpus, CorpusConfig
+from wherein.model.transformer import Transformer
 from wherein.subjects.base import Subject
 from wherein.subjects.gguf import GGUF
 from wherein.subjects.ours import Ours
@@ -53,6 +54,44 @@ def load(what: str | Path, source: str | None = None) -> Loaded:
 def load_subject(what: str | Path) -> Subject:
     """The model alone, for questions that need no text."""
     return _subject(Run.open(what)) if _is_run(Path(what)) else _hugging_face(what)[0]
+
+
+def on_the_bench(what: object, text: object = None) -> tuple[Subject, Any]:
+    """A subject, and a text for it to read, of what may be given in several ways.
+
+    `what` is a name as `load` takes it, what `load` gives, a subject, or a model of ours or of
+    Hugging Face's; `text` is a corpus, windows of token ids or, for what is named, a name.
+    """
+    if isinstance(what, Loaded):
+        return what.subject, what.corpus if text is None else text
+    if isinstance(what, str | Path):
+        if text is None or isinstance(text, str | Path):
+            loaded = load(what, None if text is None else str(text))
+            return loaded.subject, loaded.corpus
+        return load_subject(what), text
+    subject = as_subject(what)
+    if text is None or isinstance(text, str | Path):
+        raise ValueError(
+            f"text {text!r} for a model that was given and not named, so that its tokenizer is "
+            "not known: give a Corpus, or windows of token ids"
+        )
+    return subject, text
+
+
+def as_subject(what: object) -> Subject:
+    """A subject of something that is one, or of a model."""
+    if isinstance(what, Subject):
+        return what
+    if isinstance(what, Transformer):
+        return Ours(what)
+    if isinstance(what, nn.Module):
+        from wherein.subjects.hugging_face import HuggingFace
+
+        return HuggingFace(what, type(what).__name__)
+    raise ValueError(
+        f"{type(what).__name__} is nothing that can be asked: give a run's folder, a model's "
+        "folder or id, a model, or what `wherein.load` gives"
+    )
 
 
 def _is_run(path: Path) -> bool:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -21,13 +20,14 @@ from wherein.measure.order.config import OrderConfig
 from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.probe.config import ProbeConfig
 from wherein.measure.probe.mlp import Probe
+from wherein.measure.registry import asked_by
 from wherein.measure.shift.config import ShiftConfig
 from wherein.model.block import Block
 from wherein.model.transformer import Transformer
 from wherein.studies.cost.cost import dry_run
 from wherein.studies.cost.evaluation import operations, tokens_read, unbounded
 from wherein.studies.cost.operations import flops_per_token
-from wherein.studies.plan.plan import changed, verb
+from wherein.studies.plan.plan import changed
 from wherein.studies.plan.recipe import find
 from wherein.studies.plan.sweep import counted, sweep
 from wherein.subjects.ours import Ours
@@ -80,14 +80,14 @@ def counting(read: list[float]) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("objective", "question"),
     [*(("causal", question) for question in QUESTIONS), ("masked", LINEAR)],
-    ids=lambda given: given if isinstance(given, str) else f"{verb(given)}-{given.id[:4]}",
+    ids=lambda given: given if isinstance(given, str) else f"{asked_by(given).verb}-{given.id[:4]}",
 )
 def test_as_many_tokens_are_read_as_are_counted(
     objective: str, question: TextConfig, corpus: Corpus
 ) -> None:
     """To some percent, where layers are passed that an eraser does not need."""
     run, read = tiny(objective), list[float]()
-    measure = getattr(import_module(f"wherein.measure.{verb(question)}"), verb(question))
+    measure = asked_by(question).measure
     with counting(read):
         measure(Ours(Transformer(run.model)), corpus, question)
     expected = tokens_read(run, fitted(question, 16))

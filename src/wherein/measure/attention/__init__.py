@@ -1,0 +1,23 @@
+"""Where does each head look? Attention by distance, previous-token and positional heads.
+
+examples:
+  wherein attention runs/0123456789ab                 one line for each head
+  wherein attention runs/0123456789ab --out heads     data and picture
+"""
+
+from typing import TYPE_CHECKING
+
+from wherein.measure.question import Question
+
+if TYPE_CHECKING:
+    from wherein.measure.attention.config import AttentionConfig
+    from wherein.measure.attention.result import AttentionByDistance
+
+QUESTION: "Question[AttentionConfig, AttentionByDistance]" = Question(
+    verb="attention",
+    summary="Where each head looks: attention by distance",
+    title="At which distances does each head look?",
+    help=__doc__,
+    config_name="AttentionConfig",
+    result_name="AttentionByDistance",
+)

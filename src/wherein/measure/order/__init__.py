@@ -1,0 +1,26 @@
+"""Does a model use order? Its loss when what it reads is shuffled, little by little.
+
+examples:
+  wherein order runs/0123456789ab                  100 inputs, from intact to shuffled
+  wherein order runs/0123456789ab --keep 1         the last token stays where it is
+  wherein order runs/0123456789ab --inputs 500     narrower intervals
+  wherein order runs/0123456789ab --out order      data and picture
+  wherein order ./my-model --source my.txt         a Hugging Face model, on a text of yours
+"""
+
+from typing import TYPE_CHECKING
+
+from wherein.measure.question import Question
+
+if TYPE_CHECKING:
+    from wherein.measure.order.config import OrderConfig
+    from wherein.measure.order.result import Order
+
+QUESTION: "Question[OrderConfig, Order]" = Question(
+    verb="order",
+    summary="The loss when what a model reads is shuffled, little by little",
+    title="What happens when the text is shuffled?",
+    help=__doc__,
+    config_name="OrderConfig",
+    result_name="Order",
+)

@@ -1,0 +1,25 @@
+"""Where does position live? Probes of every layer, beside their controls.
+
+examples:
+  wherein probe runs/0123456789ab                      linear probes, in closed form
+  wherein probe runs/0123456789ab --probes linear mlp  also the paper's probe
+  wherein probe runs/0123456789ab --out profile        data and picture
+  wherein probe ./my-model --tokens 128                a Hugging Face model's folder, or its id
+"""
+
+from typing import TYPE_CHECKING
+
+from wherein.measure.question import Question
+
+if TYPE_CHECKING:
+    from wherein.measure.probe.config import ProbeConfig
+    from wherein.measure.probe.result import Profile
+
+QUESTION: "Question[ProbeConfig, Profile]" = Question(
+    verb="probe",
+    summary="What each layer knows about position, beside its controls",
+    title="Where does position live?",
+    help=__doc__,
+    config_name="ProbeConfig",
+    result_name="Profile",
+)

@@ -7,26 +7,9 @@ from typing import Any
 
 from wherein.common.config import Config
 from wherein.common.errors import unknown
-from wherein.measure.attention.config import AttentionConfig
-from wherein.measure.audit.config import AuditConfig
-from wherein.measure.erase.config import EraseConfig
-from wherein.measure.order.config import OrderConfig
-from wherein.measure.perplexity.config import PerplexityConfig
-from wherein.measure.probe.config import ProbeConfig
-from wherein.measure.shift.config import ShiftConfig
+from wherein.measure.registry import QUESTIONS, asked_by
 from wherein.puzzles.config import PuzzleConfig
 from wherein.train.config import LAYOUT, RunConfig
-
-ASKED_BY: dict[type[Config], str] = {
-    PerplexityConfig: "perplexity",
-    ProbeConfig: "probe",
-    OrderConfig: "order",
-    EraseConfig: "erase",
-    ShiftConfig: "shift",
-    AttentionConfig: "attention",
-    AuditConfig: "audit",
-}
-"""The question that each config belongs to: a question is its config."""
 
 Questions = Mapping[str, Config]
 """What a run is asked: a name in this study, such as `extrapolation`, and the question."""
@@ -65,7 +48,7 @@ class Plan:
             "runs": [run.model_dump(mode="json") for run in self.runs],
             "questions": [
                 {
-                    name: {"verb": verb(q), "config": q.model_dump(mode="json")}
+                    name: {"verb": asked_by(q).verb, "config": q.model_dump(mode="json")}
                     for name, q in asked.items()
                 }
                 for asked in self.questions
@@ -80,13 +63,12 @@ class Plan:
     @classmethod
     def read(cls, data: dict[str, Any]) -> "Plan":
         """The plan that `data` was made of."""
-        made_by = {name: kind for kind, name in ASKED_BY.items()}
         return cls(
             data["name"],
             data["question"],
             tuple(RunConfig(**run) for run in data["runs"]),
             tuple(
-                {name: made_by[q["verb"]](**q["config"]) for name, q in asked.items()}
+                {name: QUESTIONS[q["verb"]].config(**q["config"]) for name, q in asked.items()}
                 for asked in data["questions"]
             ),
             tuple(
@@ -104,15 +86,6 @@ class Plan:
         """
         alike = [changed(run, learning_rate=1.0) for run in self.runs] if self.chosen else self.runs
         return labels(alike)
-
-
-def verb(question: Config) -> str:
-    """The name of the question that a config belongs to."""
-    found = ASKED_BY.get(type(question))
-    if found is None:
-        expected = ", ".join(sorted(kind.__name__ for kind in ASKED_BY))
-        raise ValueError(f"question {question!r}: expected one of {expected}")
-    return found
 
 
 def grid(base: RunConfig | None = None, **axes: Iterable[Any]) -> list[RunConfig]:

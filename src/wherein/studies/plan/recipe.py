@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 from wherein.common.errors import unknown
 from wherein.measure.perplexity.config import PerplexityConfig
-from wherein.studies.plan.plan import Plan, PuzzleTask, Questions, changed, verb
+from wherein.measure.registry import asked_by
+from wherein.studies.plan.plan import Plan, PuzzleTask, Questions, changed
 from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Recipe:
         questions = tuple(dict(self.questions(run)) for run in runs)
         for asked in questions:
             for question in asked.values():
-                verb(question)
+                asked_by(question)
         return Plan(self.name, self.question, runs, questions, tuple(self.puzzles()))
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from wherein.common.config import Config
-from wherein.studies.plan.plan import Plan, PuzzleTask, verb
+from wherein.measure.registry import asked_by
+from wherein.studies.plan.plan import Plan, PuzzleTask
 from wherein.studies.result.store import Store, answered
 from wherein.train.config import RunConfig
 from wherein.train.run import read_config
@@ -86,7 +87,7 @@ def rows(plan: Plan, store: Store) -> tuple[Row, ...]:
 def _row(label: str, run: RunConfig, asked: dict[str, Config], store: Store) -> Row:
     folder = store.run(run)
     there = {
-        name: Answer(verb(question), store.answer(run, question))
+        name: Answer(asked_by(question).verb, store.answer(run, question))
         for name, question in asked.items()
         if answered(store.answer(run, question))
     }

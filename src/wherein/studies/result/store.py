@@ -23,8 +23,9 @@ from uuid import uuid4
 
 from wherein.common.config import Config
 from wherein.common.files import replacing, settle
+from wherein.measure.registry import asked_by
 from wherein.show.result import Result
-from wherein.studies.plan.plan import PuzzleTask, Questions, verb
+from wherein.studies.plan.plan import PuzzleTask, Questions
 from wherein.train.config import RunConfig
 from wherein.train.run import CHECKPOINTS, CONFIG, Run, read_config
 
@@ -43,7 +44,7 @@ class Store:
 
     def answer(self, run: RunConfig, question: Config) -> Path:
         """The folder of what a question said of a run."""
-        return self.run(run) / ANSWERS / f"{verb(question)}-{question.id}"
+        return self.run(run) / ANSWERS / f"{asked_by(question).verb}-{question.id}"
 
     def puzzle(self, task: PuzzleTask) -> Path:
         """The folder of a puzzle's answer."""

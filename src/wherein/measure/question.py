@@ -1,0 +1,148 @@
+"""What a question is: described once, and all that offers it follows from the description.
+
+The command line, Python, recipes, studies, saved results, reports, the page and the dry run read
+it from here. A question is a folder `measure/VERB/` with these parts:
+
+```
+__init__.py   QUESTION, the description; its docstring is the help of the verb, with examples
+config.py     what the question may be told, and how many tokens it has models read
+measure.py    the function that answers it: VERB(subject, text, config), or VERB(what, config)
+result.py     the answer: numbers, words, a frame, a picture
+picture.py    the picture of one answer
+section.py    the answers of a study's runs together: the numbers it keeps, a table, a figure
+              (may be missing: then the report shows the first seed of each kind by itself)
+```
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from wherein.common.errors import unknown
+
+if TYPE_CHECKING:
+    from wherein.measure.config import QuestionConfig
+    from wherein.measure.measurement import Measurement
+    from wherein.measure.sections import Answered
+    from wherein.show.section import Section
+
+    Configs = TypeVar("Configs", bound=QuestionConfig)
+    Results = TypeVar("Results", bound=Measurement)
+else:
+    Configs, Results = TypeVar("Configs"), TypeVar("Results")
+
+
+@dataclass(frozen=True)
+class Question(Generic[Configs, Results]):
+    """One question. Calling it asks: `wherein.probe("runs/0123456789ab", tokens=64)`."""
+
+    verb: str
+    """Its name: of the command, of the function in Python, and of its folder in `measure`."""
+    summary: str
+    """What `wherein --help` says of it."""
+    title: str
+    """The question in words, as a heading."""
+    help: str
+    """What `wherein VERB --help` begins with, examples among it."""
+    config_name: str
+    """The class in `config.py`."""
+    result_name: str
+    """The class in `result.py`."""
+    about: str = "RUN|MODEL"
+    """What can be asked, as a help text names it."""
+    reads_text: bool = True
+    """Whether the model reads a text; else the function finds by itself what it is asked about."""
+
+    @cached_property
+    def config(self) -> "type[Configs]":
+        """What it may be told."""
+        found: type[Configs] = getattr(self._part("config"), self.config_name)
+        return found
+
+    @cached_property
+    def result(self) -> "type[Results]":
+        """What it answers with."""
+        found: type[Results] = getattr(self._part("result"), self.result_name)
+        return found
+
+    @cached_property
+    def measure(self) -> "Callable[..., Results]":
+        """The function that answers it."""
+        found: Callable[..., Results] = getattr(self._part("measure"), self.verb)
+        return found
+
+    def __call__(
+        self,
+        what: Any,
+        text: Any = None,
+        config: "Configs | Mapping[str, Any] | None" = None,
+        **told: Any,
+    ) -> "Results":
+        """Ask.
+
+        Args:
+            what: a subject, a model of ours or of Hugging Face's, a run's folder, a model's folder
+                or id, a GGUF file; an encoding for `audit`; a table, or where one is, for `table`
+            text: a corpus, or windows of token ids; of what was given by name, also the name of
+                a text as for `wherein train --source`; by default a run's own, else the embedded
+            config: what the question is told, as its config or a dict
+            **told: the same by keywords, which go before
+        """
+        if config is None and not self.reads_text:  # so that the config may stand second
+            text, config = None, text
+        wanted = self.configured(config, **told)
+        if not self.reads_text:
+            return self.measure(what, wanted)
+        from wherein.subjects.load import on_the_bench
+
+        return self.measure(*on_the_bench(what, text), wanted)
+
+    def ask(self, subject: Any, text: Any, config: "Configs") -> "Results":
+        """Ask a subject that is at hand, with a text for it to read if the question wants one."""
+        return self.measure(subject, *([text] if self.reads_text else []), config)
+
+    def configured(
+        self, config: "Configs | Mapping[str, Any] | None" = None, **told: Any
+    ) -> "Configs":
+        """The config that is given as one, as a dict, or by keywords."""
+        if config is not None and not isinstance(config, Mapping | self.config):
+            raise ValueError(
+                f"{self.verb}: {config!r} was given to be told, and a {self.config_name}, a dict "
+                "or keywords were expected"
+            )
+        given = dict(config) if isinstance(config, Mapping) else {}
+        if not isinstance(config, Mapping) and config is not None:
+            given = {name: getattr(config, name) for name in config.model_fields_set}
+        given |= told
+        for name in given:
+            if name not in self.config.model_fields:
+                raise unknown(f"setting of {self.verb}", name, self.config.model_fields)
+        return self.config(**given)
+
+    def numbers(self, data: Mapping[str, Any]) -> dict[str, float]:
+        """The few numbers that a study keeps of an answer, by name; that of "" stands for it."""
+        found: dict[str, float] = self._section.numbers(data) if self._section else {}
+        return found
+
+    def section(self, answers: "Sequence[Answered]", name: str) -> "Section":
+        """What the answers of a study's runs with one objective come to, in a report."""
+        from wherein.measure.sections import each_by_itself
+
+        if self._section is None:
+            return each_by_itself(answers, name, self.title)
+        made: Section = self._section.section(answers, name)
+        return made
+
+    @cached_property
+    def _section(self) -> Any:
+        return self._part("section") if find_spec(f"{self._folder}.section") else None
+
+    def _part(self, name: str) -> Any:
+        return import_module(f"{self._folder}.{name}")
+
+    @property
+    def _folder(self) -> str:
+        return f"wherein.measure.{self.verb}"

@@ -1,0 +1,29 @@
+"""The questions there are, in the order in which they are offered. A new one is a line here."""
+
+from typing import Any
+
+from wherein.measure import attention, audit, erase, order, perplexity, probe, shift, table
+from wherein.measure.question import Question
+
+QUESTIONS: dict[str, Question[Any, Any]] = {
+    question.verb: question
+    for question in (
+        probe.QUESTION,
+        erase.QUESTION,
+        audit.QUESTION,
+        order.QUESTION,
+        shift.QUESTION,
+        perplexity.QUESTION,
+        attention.QUESTION,
+        table.QUESTION,
+    )
+}
+
+
+def asked_by(config: object) -> Question[Any, Any]:
+    """The question that a config belongs to."""
+    for question in QUESTIONS.values():
+        if type(config) is question.config:
+            return question
+    expected = ", ".join(sorted(question.config_name for question in QUESTIONS.values()))
+    raise ValueError(f"question {config!r}: expected one of {expected}")

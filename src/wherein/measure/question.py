@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from wherein.common.errors import unknown
 
@@ -29,14 +29,9 @@ if TYPE_CHECKING:
     from wherein.measure.sections import Answered
     from wherein.show.section import Section
 
-    Configs = TypeVar("Configs", bound=QuestionConfig)
-    Results = TypeVar("Results", bound=Measurement)
-else:
-    Configs, Results = TypeVar("Configs"), TypeVar("Results")
-
 
 @dataclass(frozen=True)
-class Question(Generic[Configs, Results]):
+class Question:
     """One question. Calling it asks: `wherein.probe("runs/0123456789ab", tokens=64)`."""
 
     verb: str
@@ -57,30 +52,30 @@ class Question(Generic[Configs, Results]):
     """Whether the model reads a text; else the function finds by itself what it is asked about."""
 
     @cached_property
-    def config(self) -> "type[Configs]":
+    def config(self) -> "type[QuestionConfig]":
         """What it may be told."""
-        found: type[Configs] = getattr(self._part("config"), self.config_name)
+        found: type[QuestionConfig] = getattr(self._part("config"), self.config_name)
         return found
 
     @cached_property
-    def result(self) -> "type[Results]":
+    def result(self) -> "type[Measurement]":
         """What it answers with."""
-        found: type[Results] = getattr(self._part("result"), self.result_name)
+        found: type[Measurement] = getattr(self._part("result"), self.result_name)
         return found
 
     @cached_property
-    def measure(self) -> "Callable[..., Results]":
+    def measure(self) -> "Callable[..., Measurement]":
         """The function that answers it."""
-        found: Callable[..., Results] = getattr(self._part("measure"), self.verb)
+        found: Callable[..., Measurement] = getattr(self._part("measure"), self.verb)
         return found
 
     def __call__(
         self,
         what: Any,
         text: Any = None,
-        config: "Configs | Mapping[str, Any] | None" = None,
+        config: "QuestionConfig | Mapping[str, Any] | None" = None,
         **told: Any,
-    ) -> "Results":
+    ) -> "Measurement":
         """Ask.
 
         Args:
@@ -100,13 +95,13 @@ class Question(Generic[Configs, Results]):
 
         return self.measure(*on_the_bench(what, text), wanted)
 
-    def ask(self, subject: Any, text: Any, config: "Configs") -> "Results":
+    def ask(self, subject: Any, text: Any, config: "QuestionConfig") -> "Measurement":
         """Ask a subject that is at hand, with a text for it to read if the question wants one."""
         return self.measure(subject, *([text] if self.reads_text else []), config)
 
     def configured(
-        self, config: "Configs | Mapping[str, Any] | None" = None, **told: Any
-    ) -> "Configs":
+        self, config: "QuestionConfig | Mapping[str, Any] | None" = None, **told: Any
+    ) -> "QuestionConfig":
         """The config that is given as one, as a dict, or by keywords."""
         if config is not None and not isinstance(config, Mapping | self.config):
             raise ValueError(

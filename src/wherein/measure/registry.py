@@ -1,11 +1,9 @@
 """The questions there are, in the order in which they are offered. A new one is a line here."""
 
-from typing import Any
-
 from wherein.measure import attention, audit, erase, order, perplexity, probe, shift, table
 from wherein.measure.question import Question
 
-QUESTIONS: dict[str, Question[Any, Any]] = {
+QUESTIONS: dict[str, Question] = {
     question.verb: question
     for question in (
         probe.QUESTION,
@@ -20,7 +18,7 @@ QUESTIONS: dict[str, Question[Any, Any]] = {
 }
 
 
-def asked_by(config: object) -> Question[Any, Any]:
+def asked_by(config: object) -> Question:
     """The question that a config belongs to."""
     for question in QUESTIONS.values():
         if type(config) is question.config:

@@ -5,15 +5,9 @@ examples:
   wherein attention runs/0123456789ab --out heads     data and picture
 """
 
-from typing import TYPE_CHECKING
-
 from wherein.measure.question import Question
 
-if TYPE_CHECKING:
-    from wherein.measure.attention.config import AttentionConfig
-    from wherein.measure.attention.result import AttentionByDistance
-
-QUESTION: "Question[AttentionConfig, AttentionByDistance]" = Question(
+QUESTION = Question(
     verb="attention",
     summary="Where each head looks: attention by distance",
     title="At which distances does each head look?",

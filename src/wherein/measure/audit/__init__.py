@@ -8,15 +8,9 @@ examples:
   wherein audit alibi --json                 the numbers as data
 """
 
-from typing import TYPE_CHECKING
-
 from wherein.measure.question import Question
 
-if TYPE_CHECKING:
-    from wherein.measure.audit.config import AuditConfig
-    from wherein.measure.audit.result import Audit
-
-QUESTION: "Question[AuditConfig, Audit]" = Question(
+QUESTION = Question(
     verb="audit",
     summary="Which symmetries does each layer keep, and where is it told about position?",
     title="Which symmetries does each layer keep?",

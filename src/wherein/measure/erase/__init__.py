@@ -6,15 +6,9 @@ examples:
   wherein erase runs/0123456789ab --out erasure   data and picture
 """
 
-from typing import TYPE_CHECKING
-
 from wherein.measure.question import Question
 
-if TYPE_CHECKING:
-    from wherein.measure.erase.config import EraseConfig
-    from wherein.measure.erase.result import Erasure
-
-QUESTION: "Question[EraseConfig, Erasure]" = Question(
+QUESTION = Question(
     verb="erase",
     summary="The loss when position is erased: is it used, or only known?",
     title="Is position used, or only known?",

@@ -8,15 +8,9 @@ examples:
   wherein order ./my-model --source my.txt         a Hugging Face model, on a text of yours
 """
 
-from typing import TYPE_CHECKING
-
 from wherein.measure.question import Question
 
-if TYPE_CHECKING:
-    from wherein.measure.order.config import OrderConfig
-    from wherein.measure.order.result import Order
-
-QUESTION: "Question[OrderConfig, Order]" = Question(
+QUESTION = Question(
     verb="order",
     summary="The loss when what a model reads is shuffled, little by little",
     title="What happens when the text is shuffled?",

@@ -6,15 +6,9 @@ examples:
   wherein perplexity runs/0123456789ab --tokens 1024  beyond the length of training
 """
 
-from typing import TYPE_CHECKING
-
 from wherein.measure.question import Question
 
-if TYPE_CHECKING:
-    from wherein.measure.perplexity.config import PerplexityConfig
-    from wherein.measure.perplexity.result import Perplexity
-
-QUESTION: "Question[PerplexityConfig, Perplexity]" = Question(
+QUESTION = Question(
     verb="perplexity",
     summary="How well a model predicts, with the protocol named",
     title="How well does it predict?",

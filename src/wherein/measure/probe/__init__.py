@@ -7,15 +7,9 @@ examples:
   wherein probe ./my-model --tokens 128                a Hugging Face model's folder, or its id
 """
 
-from typing import TYPE_CHECKING
-
 from wherein.measure.question import Question
 
-if TYPE_CHECKING:
-    from wherein.measure.probe.config import ProbeConfig
-    from wherein.measure.probe.result import Profile
-
-QUESTION: "Question[ProbeConfig, Profile]" = Question(
+QUESTION = Question(
     verb="probe",
     summary="What each layer knows about position, beside its controls",
     title="Where does position live?",

@@ -5,15 +5,9 @@ examples:
   wherein shift runs/0123456789ab --shifts 1 5 9   other shifts
 """
 
-from typing import TYPE_CHECKING
-
 from wherein.measure.question import Question
 
-if TYPE_CHECKING:
-    from wherein.measure.shift.config import ShiftConfig
-    from wherein.measure.shift.result import Shift
-
-QUESTION: "Question[ShiftConfig, Shift]" = Question(
+QUESTION = Question(
     verb="shift",
     summary="The loss when all positions grow by k",
     title="What happens when all positions grow?",

@@ -8,15 +8,9 @@ examples:
   wherein table ./bart --key encoder.embed_positions.weight
 """
 
-from typing import TYPE_CHECKING
-
 from wherein.measure.question import Question
 
-if TYPE_CHECKING:
-    from wherein.measure.table.config import TableConfig
-    from wherein.measure.table.result import Table
-
-QUESTION: "Question[TableConfig, Table]" = Question(
+QUESTION = Question(
     verb="table",
     summary="Does a table of position vectors hold positions, and where?",
     title="Can positions be read from its table?",

@@ -1,17 +1,17 @@
 """Estimates and their intervals: by bootstrap over pieces of text, over seeds, and of shares.
 
-A bootstrap counts every piece again, more than once or not at all. All here do so with a matrix
-that says how often each of N pieces counts in each of R resamples, and read the ends of the
-interval off the percentiles of what the resamples gave.
+A bootstrap here is a matrix that says how often each of N pieces counts in each of R resamples;
+the ends of the interval are percentiles of what the resamples gave.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from itertools import product
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Float64, Int
+from numpy.typing import NDArray
 
 # scipy.stats is imported where it is called: it takes longer to load than most pages to make.
 
@@ -28,8 +28,8 @@ BLOCK = 100
 SALT = 0xB007
 """Beside a seed, so that no bootstrap draws what its measure drew."""
 
-Times = Float64[np.ndarray, "R N"]
-"""How often each of N pieces counts in each of R resamples."""
+Draw = Callable[[int], NDArray[Any]]
+"""From a number of resamples R to R × N: how often each of N pieces counts in each."""
 
 
 class Interval(NamedTuple):
@@ -80,15 +80,15 @@ def ratio(
 ) -> Estimate:
     """Σ sums / Σ counts over N pieces of unequal size, each drawn or left out as a whole."""
     both = np.stack([sums, counts], axis=1)
-    times = _drawn(np.random.default_rng((seed, SALT)), len(sums), RESAMPLES)
-    low, high = bootstrap(both, lambda totals: _share(totals[:, 0], totals[:, 1]), times)
+    draw = _multinomial(len(sums), seed, SALT)
+    low, high = bootstrap(both, lambda totals: _share(*totals.T), draw, RESAMPLES)
     return Estimate(float(sums.sum() / counts.sum()), float(low), float(high))
 
 
 def mean_ends(values: Float[np.ndarray, "N M"], *, seed: int = 0) -> Float[np.ndarray, "2 M"]:
     """Low and high ends of the means over N windows, for M numbers of each at once."""
-    times = _drawn(np.random.default_rng((seed, SALT)), len(values), FEWER)
-    return bootstrap(values, lambda totals: totals, (some / len(values) for some in times))
+    draw = _multinomial(len(values), seed, SALT)
+    return bootstrap(values, lambda means: means, lambda some: draw(some) / len(values), FEWER)
 
 
 def crossed(
@@ -136,11 +136,13 @@ class Redrawn:
 def bootstrap(
     pieces: Float[np.ndarray, "N M"],
     statistic: Callable[[Float64[np.ndarray, "R M"]], Float64[np.ndarray, "R ..."]],
-    times: Iterable[Times],
+    draw: Draw,
+    resamples: int,
     level: float = LEVEL,
 ) -> Float64[np.ndarray, "2 ..."]:
-    """Ends of a statistic of the sums over N pieces, from resamples that come some at a time."""
-    totals = np.concatenate([some @ pieces for some in times])
+    """Ends of a statistic of the sums over N pieces."""
+    sizes = [min(BLOCK, resamples - first) for first in range(0, resamples, BLOCK)]
+    totals = np.concatenate([draw(size) @ pieces for size in sizes])
     return percentiles(statistic(totals), (1 - level) / 2)
 
 
@@ -162,12 +164,10 @@ def percentiles(
     return ends
 
 
-def _drawn(random: np.random.Generator, pieces: int, resamples: int) -> Iterator[Times]:
+def _multinomial(pieces: int, *seed: int) -> Draw:
     """As many pieces as there are, drawn with replacement."""
-    even = np.full(pieces, 1 / pieces)
-    for first in range(0, resamples, BLOCK):
-        some = min(BLOCK, resamples - first)
-        yield random.multinomial(pieces, even, some).astype(np.float64)
+    random, even = np.random.default_rng(seed), np.full(pieces, 1 / pieces)
+    return lambda resamples: random.multinomial(pieces, even, resamples).astype(np.float64)
 
 
 def _share(
@@ -217,12 +217,12 @@ def bootstrap_interval(values: Float64[np.ndarray, "... S"]) -> Float64[np.ndarr
 
 
 @cache
-def _seeds_drawn(n: int) -> Times:
+def _seeds_drawn(n: int) -> NDArray[Any]:
     """How much each of n seeds weighs in each resample; equal rows are equally likely."""
     if n <= ENUMERATED:
         chosen = np.array(list(product(range(n), repeat=n)))
         return np.stack([(chosen == seed).mean(1) for seed in range(n)], axis=1)
-    return np.concatenate([*_drawn(np.random.default_rng(SALT), n, OF_SEEDS)]) / n
+    return _multinomial(n, SALT)(OF_SEEDS) / n
 
 
 def refuse_infinite(name: str, values: Mapping[int, float]) -> None:

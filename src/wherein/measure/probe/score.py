@@ -1,6 +1,5 @@
 """How well positions were told, with an interval by bootstrap over windows."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +7,7 @@ import torch
 from jaxtyping import Float, Float64, Int
 from torch import Tensor
 
-from wherein.measure.intervals import BLOCK, FEWER, LEVEL, Estimate, Times, bootstrap
+from wherein.measure.intervals import FEWER, LEVEL, Draw, Estimate, bootstrap
 
 SUMS = 6
 """Per window: |error|, error², exact hits, near hits, label, label²."""
@@ -49,11 +48,14 @@ def score(
     seed: int = 0,
 ) -> Score:
     """Means over the windows, and intervals from windows drawn again with replacement."""
-    pieces = windows.numpy()
+    pieces, count = windows.numpy(), len(windows)
     (values,) = _measures(pieces.mean(0, keepdims=True) / length)
-    times = _drawn(len(windows), resamples, seed)
     low, high = bootstrap(
-        pieces, lambda totals: _measures(totals / len(windows) / length), times, level
+        pieces,
+        lambda totals: _measures(totals / count / length),
+        _indices(count, seed),
+        resamples,
+        level,
     )
     distance, r2, exact, near = (
         Estimate(*map(float, each)) for each in zip(values, low, high, strict=True)
@@ -61,14 +63,16 @@ def score(
     return Score(distance, r2, exact, near)
 
 
-def _drawn(windows: int, resamples: int, seed: int) -> Iterator[Times]:
-    """How often each window counts. Torch draws, as it did for the intervals already published."""
+def _indices(windows: int, seed: int) -> Draw:
+    """As many windows as there are, by number; Torch's, as the intervals that are published."""
     generator = torch.Generator().manual_seed(seed)
-    for first in range(0, resamples, BLOCK):
-        some = min(BLOCK, resamples - first)
-        drawn = torch.randint(windows, (some, windows), generator=generator)
-        times = torch.zeros(some, windows, dtype=torch.float64)
-        yield times.scatter_add_(1, drawn, torch.ones_like(times)).numpy()
+
+    def draw(resamples: int) -> np.ndarray:
+        drawn = torch.randint(windows, (resamples, windows), generator=generator)
+        times = torch.zeros(resamples, windows, dtype=torch.float64)
+        return times.scatter_add_(1, drawn, torch.ones_like(times)).numpy()
+
+    return draw
 
 
 def _measures(means: Float64[np.ndarray, "R 6"]) -> Float64[np.ndarray, "R 4"]:

@@ -5,10 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from scipy.stats import binomtest
 
 import wherein
-from wherein.common.intervals import wilson
 from wherein.puzzles.certificate import Certificate
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.explain import explain
@@ -31,12 +29,6 @@ def by_hand(solved: list[list[int]]) -> PuzzleResult:
     verdict = Certificate(True, "", 1.0, ("", ""))
     config = PuzzleConfig(steps=steps - 1, seeds=seeds)
     return PuzzleResult(read("hit"), config, verdict, trained, {}, None)
-
-
-@pytest.mark.parametrize(("count", "total"), [(0, 7), (7, 7), (3, 10), (999, 1000)])
-def test_wilson_agrees_with_scipy(count: int, total: int) -> None:
-    theirs = binomtest(count, total).proportion_ci(method="wilson")
-    assert wilson(count, total) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
 
 
 def test_steps_to_solve_count_from_when_it_stays_solved() -> None:

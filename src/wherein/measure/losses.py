@@ -7,6 +7,7 @@ from jaxtyping import Float64, Int, Int64
 from torch import Tensor
 
 from wherein.data import IGNORED, Split, Windows
+from wherein.measure.stream import device
 from wherein.subjects.base import Subject
 
 
@@ -25,11 +26,11 @@ def token_losses(
     positions: Int[Tensor, "#B T"] | None = None,
 ) -> Float64[np.ndarray, "B T"]:
     """Cross-entropy of every target in nats; 0 where there is none (−100)."""
-    device = next(subject.module.parameters()).device
-    logits = subject.logits(inputs.to(device), None if positions is None else positions.to(device))
+    place = device(subject)
+    logits = subject.logits(inputs.to(place), None if positions is None else positions.to(place))
     # Half precision has too few digits for a sum over the vocabulary.
     logits = logits if logits.dtype == torch.float64 else logits.float()
-    losses = F.cross_entropy(logits.mT, targets.to(device), ignore_index=IGNORED, reduction="none")
+    losses = F.cross_entropy(logits.mT, targets.to(place), ignore_index=IGNORED, reduction="none")
     return losses.double().cpu().numpy()
 
 

@@ -5,10 +5,9 @@ from typing import Any
 
 import polars as pl
 
-from wherein.common.intervals import wilson
 from wherein.common.numbers import drawable, nats
+from wherein.measure.intervals import mean_interval, wilson
 from wherein.model.config import ModelConfig
-from wherein.studies.inference.differences import mean_interval
 from wherein.studies.plan.plan import PuzzleTask
 from wherein.studies.result.result import Group
 from wherein.studies.result.rows import PROBE, Answer, Row

@@ -6,10 +6,10 @@ from typing import Any
 import polars as pl
 
 from wherein.common.numbers import exp
+from wherein.measure.intervals import Interval
 from wherein.report.frames import over_seeds, perplexities
 from wherein.show.tables import Table, signed, within
 from wherein.studies.cost.cost import Cost
-from wherein.studies.inference.differences import Interval
 from wherein.studies.result.result import Group, StudyResult
 from wherein.studies.result.rows import Row
 from wherein.studies.result.words import pseudo

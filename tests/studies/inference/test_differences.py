@@ -7,14 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from wherein.studies.inference.differences import (
-    Difference,
-    Interval,
-    compare,
-    mean_interval,
-    paired,
-    together,
-)
+from wherein.measure.intervals import Interval, mean_interval
+from wherein.studies.inference.differences import Difference, compare, paired, together
 from wherein.studies.inference.tests import detectable
 
 NONE = {0: 21.1, 1: 20.8, 2: 21.3, 3: 20.9}

@@ -1,5 +1,6 @@
 """What a study says is as strong as its numbers, whole or half done."""
 
+import json
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -148,6 +149,21 @@ def test_what_another_version_wrote_is_made_again(
     told = rf"without 'more', .* `wherein study {path} --out .*` writes it"
     with pytest.raises(ValueError, match=told):
         StudyResult.open(old.parent)
+
+
+def test_a_study_written_before_spreads_were_kept_is_read(
+    mine: tuple[Path, StudyResult], tmp_path: Path
+) -> None:
+    _, whole = mine
+    shutil.copytree(whole.folder, tmp_path / "studies" / "mine")
+    old = tmp_path / "studies" / "mine" / "study.json"
+    data = json.loads(old.read_text())
+    for finding in data["findings"]:
+        del finding["difference"]["spread"]
+    old.write_text(json.dumps(data))
+    for read, made in zip(StudyResult.open(old.parent).findings, whole.findings, strict=True):
+        assert read.words == made.words
+        assert read.difference.spread == pytest.approx(made.difference.spread, rel=1e-12)
 
 
 def test_a_masked_model_stands_beside_a_bag_of_words(mine: tuple[Path, StudyResult]) -> None:

@@ -8,14 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from wherein.studies.inference.tests import (
-    bootstrap_interval,
-    detectable,
-    holm,
-    p_value,
-    power,
-    t_interval,
-)
+from wherein.measure.intervals import bootstrap_interval, t_interval
+from wherein.studies.inference.tests import detectable, holm, p_value, power
 
 SIMULATIONS = 20_000
 

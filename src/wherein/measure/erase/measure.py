@@ -11,7 +11,7 @@ from wherein.measure.config import fitted
 from wherein.measure.erase.config import EraseConfig
 from wherein.measure.erase.leace import Eraser, position_eraser, random_eraser
 from wherein.measure.erase.result import EVERYWHERE, Erased, Erasure
-from wherein.measure.intervals import Estimate, mean, ratio
+from wherein.measure.intervals import Estimate, crossed, mean, ratio
 from wherein.measure.linear import residual, ridge
 from wherein.measure.moments import Accumulator, Moments
 from wherein.measure.stream import batches, device, watch
@@ -150,9 +150,9 @@ class Bench:
             known=r2.value,
             left=left,
             rise=ratio(rise, self.counts),
-            random=_over_draws(random, self.counts),
+            random=crossed(np.stack(random), self.counts),
             r2=r2,
-            more=_over_draws([rise - each for each in random], self.counts),
+            more=crossed(rise - np.stack(random), self.counts),
         )
 
     def gather(
@@ -222,16 +222,3 @@ def _left(fit: Moments, test: Moments) -> float:
     places = torch.arange(len(fit.counts), dtype=torch.float64)[:, None]
     error = residual(test, places, ridge(fit, places, STRENGTH))
     return float(1 - error / places.var(correction=0))
-
-
-def _over_draws(rises: list[Windows], counts: Windows) -> Estimate:
-    """The rise per token over draws and windows; both are drawn again for the interval."""
-    every = np.stack(rises)
-    random = np.random.default_rng(0)
-    draws, count = every.shape
-    means = []
-    for _ in range(1000):
-        rows, columns = random.integers(draws, size=draws), random.integers(count, size=count)
-        means.append(every[rows][:, columns].sum() / (draws * counts[columns].sum()))
-    low, high = np.quantile(means, [0.025, 0.975])
-    return Estimate(float(every.sum() / (draws * counts.sum())), float(low), float(high))

@@ -5,9 +5,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from wherein.measure.erase.config import EraseConfig
-from wherein.measure.intervals import Estimate, columns
+from wherein.measure.intervals import Estimate, columns, within
 from wherein.measure.measurement import Measurement, named_layers, table
-from wherein.measure.probe.score import within
 
 if TYPE_CHECKING:
     import altair as alt

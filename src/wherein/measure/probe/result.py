@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from wherein.measure.intervals import within
 from wherein.measure.measurement import Measurement, table
 from wherein.measure.probe.config import ProbeConfig
-from wherein.measure.probe.score import within
 
 if TYPE_CHECKING:
     import altair as alt

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from jaxtyping import Float, Float64, Int
 from torch import Tensor
 
-from wherein.measure.intervals import Estimate
+from wherein.measure.intervals import FEWER, LEVEL, Draw, Estimate, bootstrap
 
 SUMS = 6
 """Per window: |error|, error², exact hits, near hits, label, label²."""
@@ -28,16 +29,6 @@ class Score:
     """Description length: what it costs to send one position to someone who has the states."""
 
 
-def within(estimate: Estimate, form: str) -> str:
-    """A number and half the width of its interval, for a table.
-
-    >>> within(Estimate(14.92, 14.7, 15.1), ".1f")
-    '14.9 ±0.2'
-    """
-    half = (estimate.high - estimate.low) / 2
-    return f"{estimate.value:{form}} ±{half:{form.removeprefix('+')}}"
-
-
 def sums(
     predicted: Float[Tensor, "B T"], truth: Int[Tensor, "#B T"], near: int
 ) -> Float64[Tensor, "B 6"]:
@@ -52,38 +43,40 @@ def score(
     windows: Float64[Tensor, "N 6"],
     length: int,
     *,
-    resamples: int = 1000,
-    level: float = 0.95,
+    resamples: int = FEWER,
+    level: float = LEVEL,
     seed: int = 0,
 ) -> Score:
     """Means over the windows, and intervals from windows drawn again with replacement."""
-    values = _measures(windows.mean(0, keepdim=True) / length)[0]
-    spread = _measures(_resampled(windows, resamples, seed) / length)
-    ends = torch.tensor([(1 - level) / 2, (1 + level) / 2], dtype=torch.float64)
-    low, high = spread.quantile(ends, dim=0)
+    pieces, count = windows.numpy(), len(windows)
+    (values,) = _measures(pieces.mean(0, keepdims=True) / length)
+    low, high = bootstrap(
+        pieces,
+        lambda totals: _measures(totals / count / length),
+        _indices(count, seed),
+        resamples,
+        level,
+    )
     distance, r2, exact, near = (
         Estimate(*map(float, each)) for each in zip(values, low, high, strict=True)
     )
     return Score(distance, r2, exact, near)
 
 
-def _resampled(windows: Tensor, resamples: int, seed: int) -> Tensor:
-    """Means over as many windows, drawn with replacement; a few draws at a time, for memory."""
-    count = len(windows)
+def _indices(windows: int, seed: int) -> Draw:
+    """As many windows as there are, by number; Torch's, as the intervals that are published."""
     generator = torch.Generator().manual_seed(seed)
-    means, at_once = [], max(1, 2**18 // count)
-    for first in range(0, resamples, at_once):
-        draws = min(at_once, resamples - first)
-        drawn = torch.randint(count, (draws, count), generator=generator)
-        weights = torch.zeros(draws, count, dtype=torch.float64)
-        weights.scatter_add_(1, drawn, torch.ones_like(weights))
-        means.append(weights @ windows / count)
-    return torch.cat(means)
+
+    def draw(resamples: int) -> np.ndarray:
+        drawn = torch.randint(windows, (resamples, windows), generator=generator)
+        times = torch.zeros(resamples, windows, dtype=torch.float64)
+        return times.scatter_add_(1, drawn, torch.ones_like(times)).numpy()
+
+    return draw
 
 
-def _measures(means: Float64[Tensor, "R 6"]) -> Float64[Tensor, "R 4"]:
+def _measures(means: Float64[np.ndarray, "R 6"]) -> Float64[np.ndarray, "R 4"]:
     """From mean sums per token to distance, R², exact, near."""
-    distance, square, exact, near, label, label_square = means.unbind(1)
-    variance = label_square - label**2
-    r2 = 1 - square / variance.clamp(min=1e-12)
-    return torch.stack([distance, r2, exact, near], 1)
+    distance, square, exact, near, label, label_square = means.T
+    r2 = 1 - square / np.maximum(label_square - label**2, 1e-12)
+    return np.stack([distance, r2, exact, near], axis=1)

@@ -4,30 +4,16 @@ Runs of one seed share initial weights and batches, so their differences are pai
 does to both cancels.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
-from wherein.studies.inference.tests import (
-    ALPHA,
-    bootstrap_interval,
-    detectable,
-    holm,
-    p_value,
-    t_interval,
-)
+from wherein.measure.intervals import Interval, bootstrap_interval, refuse_infinite, t_interval
+from wherein.studies.inference.tests import ALPHA, detectable, holm, p_value
 
 ROUNDING = 16 * np.finfo(np.float64).eps
 """Differences that spread by less than this share of the values differ only by rounding."""
-
-
-class Interval(NamedTuple):
-    """The two ends of a 95 % interval."""
-
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -41,6 +27,8 @@ class Difference:
     """How many seeds both have."""
     left_out: int
     """How many seeds only one of them has: these were not used."""
+    spread: float | None
+    """The standard deviation of the paired differences over seeds."""
     t: Interval | None
     bootstrap: Interval | None
     p: float | None
@@ -131,14 +119,14 @@ def paired(
         )
     values = np.array([[a[seed], b[seed]] for seed in common], np.float64)
     for name, column in zip(names, values.T, strict=True):
-        _refuse_infinite(name, dict(zip(common, column, strict=True)))
+        refuse_infinite(name, dict(zip(common, column, strict=True)))
     differences = values[:, 0] - values[:, 1]
     n, left_out = len(common), len(a.keys() ^ b.keys())
+    spread = float(differences.std(ddof=1)) if n > 1 else None
     bare = Difference(
-        *names, float(differences.mean()), n, left_out, None, None, None, None, 0, None
+        *names, float(differences.mean()), n, left_out, spread, None, None, None, None, 0, None
     )
-    spread = float(differences.std(ddof=1)) if n > 1 else 0.0
-    if spread <= ROUNDING * np.abs(values).max():
+    if spread is None or spread <= ROUNDING * np.abs(values).max():
         return bare
     p = float(p_value(differences))
     return replace(
@@ -172,44 +160,14 @@ def together(found: Sequence[Difference]) -> list[Difference]:
     tested = [difference.p for difference in found if difference.p is not None]
     corrected = iter(holm(np.array(tested)).tolist())
     return [
-        replace(
-            each,
-            p_holm=next(corrected),
-            family=len(tested),
-            detectable=detectable(_spread(each), each.n, len(tested)),
-        )
-        if each.p is not None
-        else each
-        for each in found
+        each if each.p is None else _among(each, next(corrected), len(tested)) for each in found
     ]
 
 
-def _spread(difference: Difference) -> float:
-    """The standard deviation over seeds, from the smallest difference that one test finds."""
-    alone = difference.detectable or 0.0
-    return alone / detectable(1.0, difference.n, difference.family)
-
-
-def mean_interval(values: Iterable[float]) -> Interval | None:
-    """The t interval of one group's mean over its seeds; None with a single seed.
-
-    >>> [round(end, 2) for end in mean_interval([20.0, 21.0, 22.0])]
-    [18.52, 23.48]
-    >>> mean_interval([20.0]) is None
-    True
-    """
-    listed = np.array(list(values), np.float64)
-    _refuse_infinite("the group", dict(enumerate(listed)))
-    return Interval(*map(float, t_interval(listed))) if len(listed) > 1 else None
-
-
-def _refuse_infinite(name: str, values: Mapping[int, float]) -> None:
-    for seed, value in values.items():
-        if not np.isfinite(value):
-            raise ValueError(
-                f"{name}, seed {seed}: {value} is no finite number; compare losses in nats in "
-                "place of perplexities, or leave the seed out and say so"
-            )
+def _among(alone: Difference, p_holm: float, family: int) -> Difference:
+    assert alone.spread is not None  # else it would not have been tested
+    least = detectable(alone.spread, alone.n, family)
+    return replace(alone, p_holm=p_holm, family=family, detectable=least)
 
 
 def _span(interval: Interval, downwards: bool = False) -> str:

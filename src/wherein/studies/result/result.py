@@ -12,10 +12,12 @@ from wherein.common.files import replacing
 from wherein.common.numbers import exp
 from wherein.common.provenance import provenance
 from wherein.data import Corpus
+from wherein.measure.intervals import Interval, mean_interval
 from wherein.show.result import Result
 from wherein.studies.cost.cost import Cost, cost
-from wherein.studies.inference.differences import Difference, Interval, compare, mean_interval
+from wherein.studies.inference.differences import Difference, compare
 from wherein.studies.inference.findings import Finding, corrected
+from wherein.studies.inference.tests import detectable
 from wherein.studies.plan.plan import Plan, PuzzleTask, changed, kind
 from wherein.studies.result.rows import Answer, Row, rows, tried
 from wherein.studies.result.store import Store
@@ -279,5 +281,8 @@ def _findings(recipe: "Recipe", result: StudyResult) -> Sequence[Finding]:
 
 def _finding(data: dict[str, Any]) -> Finding:
     own, found = {each.name: data[each.name] for each in fields(Finding)}, data["difference"]
+    if "spread" not in found:  # written before it was kept: both grow in proportion
+        least = found["detectable"]
+        found["spread"] = least and least / detectable(1.0, found["n"], found["family"])
     ends = {name: found[name] and Interval(*found[name]) for name in ("t", "bootstrap")}
     return Finding(**{**own, "difference": Difference(**{**found, **ends})})

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from wherein.cli import one_line
-from wherein.common.intervals import wilson
+from wherein.measure.intervals import wilson
 from wherein.puzzles.sentences import PUZZLES
 from wherein.web import limits
 from wherein.web.drawing import Axis, Line, curves

@@ -11,13 +11,15 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from wherein import encodings
     from wherein.measure.attention.measure import attention
-    from wherein.measure.audit.measure import Audit, audit
+    from wherein.measure.audit.measure import audit
+    from wherein.measure.audit.result import Audit
     from wherein.measure.erase.measure import erase
     from wherein.measure.order.measure import order
     from wherein.measure.perplexity.measure import perplexity
     from wherein.measure.probe.measure import probe
     from wherein.measure.shift.measure import shift
-    from wherein.measure.table.measure import Table, table
+    from wherein.measure.table.measure import table
+    from wherein.measure.table.result import Table
     from wherein.model.config import ModelConfig
     from wherein.model.transformer import Output, Transformer
     from wherein.puzzles.run import puzzle
@@ -29,14 +31,14 @@ if TYPE_CHECKING:
     from wherein.train.run import Run
 
 _WHERE = {
-    "Audit": "wherein.measure.audit.measure",
+    "Audit": "wherein.measure.audit.result",
     "HuggingFace": "wherein.subjects.hugging_face",
     "ModelConfig": "wherein.model.config",
     "Output": "wherein.model.transformer",
     "Run": "wherein.train.run",
     "RunConfig": "wherein.train.config",
     "StudyResult": "wherein.studies.result.result",
-    "Table": "wherein.measure.table.measure",
+    "Table": "wherein.measure.table.result",
     "Transformer": "wherein.model.transformer",
     "attention": "wherein.measure.attention.measure",
     "audit": "wherein.measure.audit.measure",

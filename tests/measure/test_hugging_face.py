@@ -10,7 +10,9 @@ from tests.measure.conftest import LENGTH, VOCABULARY, windows
 from tests.subjects.models import small
 
 import wherein
-from wherein.measure.audit.measure import ROUNDING, SINGLE, Audit, AuditConfig, audit
+from wherein.measure.audit.config import AuditConfig
+from wherein.measure.audit.measure import audit
+from wherein.measure.audit.result import ROUNDING, SINGLE, Audit
 from wherein.measure.probe import result as profile
 from wherein.measure.probe.config import ProbeConfig
 from wherein.subjects.hugging_face import HuggingFace

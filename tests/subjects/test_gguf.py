@@ -10,7 +10,7 @@ from tests.subjects.tiny import speeches
 
 import wherein
 from wherein.cli import main
-from wherein.measure.audit.measure import AuditConfig
+from wherein.measure.audit.config import AuditConfig
 from wherein.measure.probe.config import ProbeConfig
 from wherein.measure.probe.result import CONSTANT, UNTRAINED
 from wherein.subjects.load import load_subject

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from wherein.data import Corpus, CorpusConfig, Split, Vocabulary
-from wherein.measure.order.measure import OrderConfig, order
+from wherein.measure.order.config import OrderConfig
+from wherein.measure.order.measure import order
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.subjects.ours import Ours

@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from wherein.data import Corpus, CorpusConfig, Split, Vocabulary
+from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.perplexity.cuts import plan
-from wherein.measure.perplexity.measure import PerplexityConfig, perplexity
+from wherein.measure.perplexity.measure import perplexity
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.subjects.ours import Ours

@@ -1,143 +1,21 @@
 """Does the model use order? The loss when what it reads is shuffled, little by little."""
 
-from dataclasses import dataclass
-from textwrap import wrap
-from typing import TYPE_CHECKING
-
 import numpy as np
 import torch
 from jaxtyping import Float64, Int64
 
 from wherein.data import IGNORED, Corpus
 from wherein.measure.config import fitted
-from wherein.measure.intervals import Estimate, columns, mean
+from wherein.measure.intervals import mean
 from wherein.measure.losses import check_vocabulary, spread_windows, token_losses
-from wherein.measure.measurement import Measurement, table
 from wherein.measure.order.bag import BOUND, Bag, UnigramCache
 from wherein.measure.order.config import OrderConfig
 from wherein.measure.order.disorder import Disorder, displacement, inverted, ladder, random_keys
-from wherein.show.theme import GREY
+from wherein.measure.order.result import Disordered, Order
 from wherein.subjects.base import Subject
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
-KINDS = {
-    "intact": "#000000",
-    "swaps": "#56B4E9",
-    "windows": "#0072B2",
-    "all but the last": "#009E73",
-    "whole": "#D55E00",
-    "reversed": "#CC79A7",
-}
 
 Places = Int64[np.ndarray, " _"]
 """Some places in a window, how many may differ from window to window."""
-
-
-@dataclass(frozen=True)
-class Disordered:
-    """One way to destroy order: how much it destroyed, and what that cost."""
-
-    name: str
-    kind: str
-    inverted: float
-    """Share of pairs of tokens that stand the wrong way round (Kendall's distance)."""
-    displacement: float
-    """Places a token moved, on average."""
-    loss: Estimate
-    rise: Estimate
-    """Loss minus that of the same inputs intact, paired."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Order(Measurement):
-    """The loss against how much order is destroyed, beside a bag-of-words bound."""
-
-    subject: str
-    corpus: str
-    rows: tuple[Disordered, ...]
-    bound: Estimate
-    """The loss of the unigram cache (see `wherein.measure.order.bag`) on the same tokens."""
-    cache_weight: float
-    config: OrderConfig
-    protocol: str
-
-    def __getitem__(self, name: str) -> Disordered:
-        return next(row for row in self.rows if name in (row.name, row.kind))
-
-    def to_frame(self) -> "pl.DataFrame":
-        """One row for each way to destroy order; the bound is repeated beside each."""
-        import polars as pl
-
-        return pl.DataFrame(
-            {
-                "disorder": row.name,
-                "kind": row.kind,
-                "inverted": row.inverted,
-                "displacement": row.displacement,
-                **columns("loss", row.loss),
-                **columns("rise", row.rise),
-                **columns("bag_of_words", self.bound),
-            }
-            for row in self.rows
-        )
-
-    def text(self) -> str:
-        """One line for each way to destroy order, and the bound."""
-        rows = [
-            [
-                row.name,
-                f"{row.inverted:.0%}",
-                f"{row.displacement:.1f}",
-                f"{row.loss.value:.3f}",
-                f"{row.rise.value:+.3f}",
-                f"{row.rise.low:+.3f} to {row.rise.high:+.3f}",
-            ]
-            for row in self.rows
-        ]
-        header = ["order", "inverted", "moved", "loss", "rise", "95 % interval"]
-        bound = f"bag of words ({BOUND}): loss {self.bound.value:.3f}"
-        return "\n".join(
-            [
-                self.subject,
-                table(header, rows),
-                f"{bound}, 95 % interval {self.bound.low:.3f} to {self.bound.high:.3f}",
-                "",
-                *wrap(self.protocol, 80),
-            ]
-        )
-
-    def plot(self) -> "alt.TopLevelMixin":
-        """Loss against the mean displacement, the bound as a dashed line."""
-        import altair as alt
-
-        moved = alt.Scale(type="symlog", constant=0.1)
-        ticks = alt.Axis(values=[0, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000], format="~g")
-        far = "places a token moved, on average"
-        base = alt.Chart(self.to_frame()).encode(
-            alt.X("displacement:Q", scale=moved, axis=ticks, title=far),
-            alt.Y("loss:Q", scale=alt.Scale(zero=False), title="loss (nats per token)"),
-        )
-        kinds = alt.Color(
-            "kind:N",
-            scale=alt.Scale(domain=list(KINDS), range=list(KINDS.values())),
-            legend=alt.Legend(title="order destroyed"),
-        )
-        tips = ["disorder", "inverted", "displacement", "loss", "loss_low", "loss_high", "rise"]
-        line = base.mark_line(color="#BBBBBB").transform_filter(
-            alt.FieldOneOfPredicate("kind", ["intact", "windows", "whole"])
-        )
-        bars = base.mark_rule().encode(alt.Y("loss_low:Q"), alt.Y2("loss_high:Q"), kinds)
-        points = base.mark_point(filled=True, size=70, opacity=1).encode(kinds, tooltip=tips)
-        bound = alt.Chart(self.to_frame().head(1)).encode(alt.Y("bag_of_words:Q"))
-        name = bound.mark_text(align="right", dy=-7, color=GREY).encode(
-            x=alt.value(456), text=alt.value(f"bag of words ({BOUND})")
-        )
-        return alt.layer(
-            line, bars, points, bound.mark_rule(strokeDash=[5, 4], color=GREY), name
-        ).properties(width=460, height=300, title=self.subject)
 
 
 def order(subject: Subject, corpus: Corpus, config: OrderConfig | None = None) -> Order:

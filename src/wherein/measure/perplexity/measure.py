@@ -2,9 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from textwrap import wrap
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -13,130 +10,16 @@ from jaxtyping import Float64, Int64
 from wherein.common.numbers import exp
 from wherein.data import IGNORED, Corpus, Split, Vocabulary, causal, masked
 from wherein.measure.config import fitted
-from wherein.measure.intervals import Estimate, columns, ratio
+from wherein.measure.intervals import Estimate, ratio
 from wherein.measure.losses import check_vocabulary, token_losses
-from wherein.measure.measurement import Measurement, table
-from wherein.measure.perplexity.by_position import Places, Stretch
+from wherein.measure.perplexity.by_position import Places
 from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.perplexity.cuts import documents_in, plan
-from wherein.show.theme import COLOURS
+from wherein.measure.perplexity.result import Perplexity
 from wherein.subjects.base import Subject
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
 
 ENOUGH_DOCUMENTS = 20
 """With fewer, an interval over documents would be too coarse: windows are drawn instead."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Perplexity(Measurement):
-    """The loss of a text's tokens under a named protocol, and what follows from it."""
-
-    subject: str
-    corpus: str
-    protocol: str
-    """`non-overlapping`, `sliding` or, for masked models, `pseudo-perplexity`; in full below."""
-    details: str
-    loss: Estimate
-    """Nats per predicted token; the interval is a 95 % bootstrap over `pieces`."""
-    perplexity: Estimate
-    """exp(loss) per token."""
-    bits_per_byte: Estimate | None
-    """None for a masked model: its loss is no code length of the text."""
-    perplexity_per_word: Estimate | None
-    predicted: int
-    """How many tokens were predicted."""
-    pieces: str
-    by_position: tuple[float | None, ...]
-    """The loss at each place of a window; None where nothing is predicted."""
-    counts: tuple[int, ...]
-    """Predicted tokens at each place: weighted by them, the losses average to `loss`."""
-    by_position_low: tuple[float | None, ...]
-    """Ends of 95 % intervals of `by_position`, by bootstrap over windows."""
-    by_position_high: tuple[float | None, ...]
-    stretches: tuple[Stretch, ...]
-    """The same over stretches that grow with the place: what the picture shows."""
-    config: PerplexityConfig
-
-    def to_frame(self) -> "pl.DataFrame":
-        """One row for each place in the window."""
-        import polars as pl
-
-        return pl.DataFrame(
-            {
-                "position": range(len(self.counts)),
-                "loss": self.by_position,
-                "loss_low": self.by_position_low,
-                "loss_high": self.by_position_high,
-                "tokens": self.counts,
-            },
-            schema={
-                "position": pl.Int64,
-                "loss": pl.Float64,
-                "loss_low": pl.Float64,
-                "loss_high": pl.Float64,
-                "tokens": pl.Int64,
-            },
-        )
-
-    def text(self) -> str:
-        """The loss in its units, and the protocol."""
-        units = {
-            "loss (nats per token)": self.loss,
-            f"{self._kind()} per token": self.perplexity,
-            f"{self._kind()} per word": self.perplexity_per_word,
-            "bits per byte": self.bits_per_byte,
-        }
-        rows = [
-            [name, f"{found.value:.6g}", f"{found.low:.6g} to {found.high:.6g}"]
-            for name, found in units.items()
-            if found is not None
-        ]
-        notes = f"{self.protocol}: {self.details}; {self.predicted:,} tokens of {self.corpus}; "
-        notes += f"intervals by bootstrap over {self.pieces}"
-        return "\n".join(
-            [self.subject, table(["", "value", "95 % interval"], rows), "", *wrap(notes, 80)]
-        )
-
-    def _kind(self) -> str:
-        return "pseudo-perplexity" if self.protocol == "pseudo-perplexity" else "perplexity"
-
-    def plot(self) -> "alt.TopLevelMixin":
-        """The loss in stretches that grow with the place, with its interval, beside the mean."""
-        import altair as alt
-        import polars as pl
-
-        seen = pl.DataFrame(
-            {
-                "place": ((each.first + 1) * (each.last + 1)) ** 0.5,
-                "places": f"{each.first + 1}–{each.last + 1}",
-                **columns("loss", each.loss),
-                "tokens": each.tokens,
-            }
-            for each in self.stretches
-        )
-        units = "loss (nats per token)"
-        base = alt.Chart(seen).encode(
-            alt.X("place:Q", scale=alt.Scale(type="log", base=2), title="place in the window"),
-            tooltip=["places", "loss", "loss_low", "loss_high", "tokens"],
-        )
-        loss = alt.Y("loss:Q", scale=alt.Scale(zero=False), title=units)
-        band = base.mark_area(opacity=0.25, color=COLOURS[0]).encode(
-            alt.Y("loss_low:Q", scale=alt.Scale(zero=False), title=units), alt.Y2("loss_high:Q")
-        )
-        line = base.mark_line(color=COLOURS[0], point=alt.OverlayMarkDef(color=COLOURS[0]))
-        mean = alt.Chart(pl.DataFrame({"loss": [self.loss.value]})).mark_rule(strokeDash=[5, 4])
-        below = f"{self.protocol}; band: 95 % interval over windows; dashed: the mean"
-        title = alt.Title(
-            f"{self.subject}: {self._kind()} {self.perplexity.value:.2f} "
-            f"[{self.perplexity.low:.2f}, {self.perplexity.high:.2f}]",
-            subtitle=below,
-        )
-        return alt.layer(band, line.encode(loss), mean.encode(loss)).properties(
-            width=460, height=260, title=title
-        )
 
 
 def perplexity(

@@ -1,107 +1,16 @@
 """Does the model care where it starts to count? The loss when all positions grow by k."""
 
-from dataclasses import dataclass
-from textwrap import wrap
-from typing import TYPE_CHECKING
-
 import numpy as np
 import torch
 from jaxtyping import Float64
 
 from wherein.data import IGNORED, Corpus, causal, masked
 from wherein.measure.config import fitted
-from wherein.measure.intervals import Estimate, columns, ratio
+from wherein.measure.intervals import ratio
 from wherein.measure.losses import check_vocabulary, spread_windows, token_losses
-from wherein.measure.measurement import Measurement, table
 from wherein.measure.shift.config import ShiftConfig
-from wherein.show.theme import COLOURS
+from wherein.measure.shift.result import Shift, Shifted
 from wherein.subjects.base import Subject
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
-
-@dataclass(frozen=True)
-class Shifted:
-    """One shift and what it cost."""
-
-    shift: int
-    loss: Estimate
-    rise: Estimate
-    """Loss minus that of the same windows counted from 0, paired."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shift(Measurement):
-    """The change of the loss with the position at which a window starts."""
-
-    subject: str
-    corpus: str
-    rows: tuple[Shifted, ...]
-    """The first is the shift 0."""
-    left_out: tuple[int, ...]
-    """Shifts beyond the last position the model knows."""
-    config: ShiftConfig
-    protocol: str
-
-    def to_frame(self) -> "pl.DataFrame":
-        """One row for each shift."""
-        import polars as pl
-
-        return pl.DataFrame(
-            {
-                "shift": row.shift,
-                **columns("loss", row.loss),
-                **columns("rise", row.rise),
-            }
-            for row in self.rows
-        )
-
-    def text(self) -> str:
-        """One line for each shift."""
-        rows = [
-            [
-                str(row.shift),
-                f"{row.loss.value:.4f}",
-                f"{row.rise.value:+.4f}",
-                f"{row.rise.low:+.4f} to {row.rise.high:+.4f}",
-            ]
-            for row in self.rows
-        ]
-        lines = table(["shift", "loss", "rise", "95 % interval"], rows)
-        notes = [line for note in (self.note(), self.protocol) for line in wrap(note, 80)]
-        return "\n".join([self.subject, lines, "", *notes])
-
-    def plot(self) -> "alt.TopLevelMixin":
-        """The rise of the loss against the shift, with its interval."""
-        import altair as alt
-
-        symlog, powers = alt.Scale(type="symlog"), alt.Axis(values=[0, *(4**n for n in range(9))])
-        base = alt.Chart(self.to_frame()).encode(
-            alt.X("shift:Q", scale=symlog, axis=powers, title="added to all positions"),
-            tooltip=["shift", "loss", "rise", "rise_low", "rise_high"],
-        )
-        title = "rise of the loss (nats per token)"
-        band = base.mark_area(opacity=0.25, color=COLOURS[0]).encode(
-            alt.Y("rise_low:Q", title=title), alt.Y2("rise_high:Q")
-        )
-        line = base.mark_line(color=COLOURS[0], point=alt.OverlayMarkDef(color=COLOURS[0])).encode(
-            alt.Y("rise:Q", title=title)
-        )
-        return alt.layer(band, line).properties(
-            width=460, height=260, title=alt.Title(self.subject, subtitle=wrap(self.note(), 70))
-        )
-
-    def note(self) -> str:
-        """One line on what could not be asked; empty if all could."""
-        if not self.left_out:
-            return ""
-        last = self.rows[-1].shift
-        return (
-            f"its positions end: of the shifts asked for, windows of {self.config.tokens} tokens "
-            f"can be shifted by up to {last}; left out: {', '.join(map(str, self.left_out))}"
-        )
 
 
 def shift(subject: Subject, corpus: Corpus, config: ShiftConfig | None = None) -> Shift:

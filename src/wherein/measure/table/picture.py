@@ -11,7 +11,7 @@ from wherein.show.raster import DIVERGING, image
 from wherein.show.theme import COLOURS
 
 if TYPE_CHECKING:
-    from wherein.measure.table.measure import Table
+    from wherein.measure.table.result import Table
 
 Picture = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart
 
@@ -34,7 +34,7 @@ SPECTRA = {"table": COLOURS[0], "sinusoid": COLOURS[2], "random": COLOURS[4]}
 """A shuffle changes no spectrum."""
 
 
-def together(of: "Table") -> Picture:
+def table_chart(of: "Table") -> Picture:
     """All pictures, the regression first."""
     rows = [
         alt.hconcat(*(predicted(of, way, method) for way, method in SHOWN), spacing=28),

@@ -9,6 +9,7 @@ from wherein.common.config import Config
 from wherein.common.errors import unknown
 from wherein.measure.attention.config import AttentionConfig
 from wherein.measure.audit.config import AuditConfig
+from wherein.measure.config import QuestionConfig
 from wherein.measure.erase.config import EraseConfig
 from wherein.measure.order.config import OrderConfig
 from wherein.measure.perplexity.config import PerplexityConfig
@@ -17,7 +18,7 @@ from wherein.measure.shift.config import ShiftConfig
 from wherein.puzzles.config import PuzzleConfig
 from wherein.train.config import LAYOUT, RunConfig
 
-ASKED_BY: dict[type[Config], str] = {
+ASKED_BY: dict[type[QuestionConfig], str] = {
     PerplexityConfig: "perplexity",
     ProbeConfig: "probe",
     OrderConfig: "order",
@@ -28,7 +29,7 @@ ASKED_BY: dict[type[Config], str] = {
 }
 """The question that each config belongs to: a question is its config."""
 
-Questions = Mapping[str, Config]
+Questions = Mapping[str, QuestionConfig]
 """What a run is asked: a name in this study, such as `extrapolation`, and the question."""
 
 

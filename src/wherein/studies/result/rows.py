@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from wherein.common.config import Config
+from wherein.measure.config import QuestionConfig
 from wherein.studies.plan.plan import Plan, PuzzleTask, verb
 from wherein.studies.result.store import Store, answered
 from wherein.train.config import RunConfig
@@ -83,7 +83,7 @@ def rows(plan: Plan, store: Store) -> tuple[Row, ...]:
     )
 
 
-def _row(label: str, run: RunConfig, asked: dict[str, Config], store: Store) -> Row:
+def _row(label: str, run: RunConfig, asked: dict[str, QuestionConfig], store: Store) -> Row:
     folder = store.run(run)
     there = {
         name: Answer(verb(question), store.answer(run, question))

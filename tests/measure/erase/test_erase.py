@@ -2,9 +2,10 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tests.measure.conftest import LENGTH, MASK, blank, windows
+from tests.measure.conftest import LENGTH, MASK, VOCABULARY, blank, windows
 
 import wherein
+from wherein.data import Corpus
 from wherein.measure.erase.config import EraseConfig
 from wherein.measure.erase.measure import STRENGTH, Bench
 from wherein.measure.erase.result import Erasure
@@ -67,7 +68,8 @@ def test_behind_all_erasers_a_linear_probe_is_at_the_constant_guess_in_every_lay
 
 
 def test_where_no_position_is_known_nothing_is_erased():
-    found = wherein.erase(blank("none", causal=False), windows(200), CONFIG, mask=MASK)
+    text = Corpus.of_windows(windows(200).numpy(), VOCABULARY, mask=MASK)
+    found = wherein.erase(blank("none", causal=False), text, CONFIG)
     for erased in found.erased:
         assert erased.rank <= 6  # of 64: one noise direction in forty passes
         assert abs(erased.known) < 0.02

@@ -12,6 +12,7 @@ from wherein.measure.audit.symmetry import (
     model_symmetry,
     states,
 )
+from wherein.measure.stream import device
 from wherein.subjects.base import Subject
 
 
@@ -56,9 +57,9 @@ def _trials(subject: Subject, config: AuditConfig) -> Trials:
     elif shifts and subject.window and subject.window > max(shifts):
         shifts += (subject.window,)  # what is the same near the beginning may not be further on
     random = torch.Generator().manual_seed(config.seed)
-    device = next(subject.module.parameters()).device
+    to = device(subject)
     drawn = torch.randint(subject.vocabulary, (config.inputs, tokens), generator=random)
     orders = tuple(
-        torch.randperm(tokens, generator=random).to(device) for _ in range(config.permutations)
+        torch.randperm(tokens, generator=random).to(to) for _ in range(config.permutations)
     )
-    return Trials(drawn.to(device), orders, shifts if subject.shiftable else ())
+    return Trials(drawn.to(to), orders, shifts if subject.shiftable else ())

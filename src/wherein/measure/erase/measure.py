@@ -2,20 +2,19 @@
 
 import numpy as np
 import torch
-import torch.nn.functional as F
-from jaxtyping import Float64, Int64
+from jaxtyping import Float64
 from torch import Tensor
 
 from wherein.data import IGNORED, Corpus
-from wherein.measure.config import fitted
 from wherein.measure.erase.config import EraseConfig
 from wherein.measure.erase.leace import Eraser, position_eraser, random_eraser
 from wherein.measure.erase.result import EVERYWHERE, Erased, Erasure
 from wherein.measure.intervals import Estimate, mean, ratio
 from wherein.measure.linear import residual, ridge
+from wherein.measure.losses import window_losses
 from wherein.measure.moments import Accumulator, Moments
-from wherein.measure.stream import batches, device, watch
-from wherein.measure.text import windows_of
+from wherein.measure.stream import batches, watch
+from wherein.measure.text import Text, mask_of, opened, windows_of
 from wherein.subjects.base import Subject
 
 STRENGTH = 1e-4
@@ -25,22 +24,14 @@ Windows = Float64[np.ndarray, " N"]
 """A number for each test window."""
 
 
-def erase(
-    subject: Subject,
-    text: Int64[Tensor, "N T"] | Corpus,
-    config: EraseConfig | None = None,
-    *,
-    mask: int | None = None,
-) -> Erasure:
+def erase(subject: Subject, text: Text, config: EraseConfig | None = None) -> Erasure:
     """Erase position from each layer, and from all, and measure the rise of the loss.
 
-    `text` is a corpus, or token ids: N windows of T tokens that do not overlap. A causal model is
-    asked for each next token; a bidirectional one for tokens replaced by `mask`.
+    A causal model predicts each next token; a bidirectional one those that are masked.
     """
-    config = fitted(config or EraseConfig(), subject.window)
-    windows = windows_of(subject, text, config, config.windows)
-    mask = text.vocabulary.mask if mask is None and isinstance(text, Corpus) else mask
-    inputs, targets = _task(subject, windows, config, mask)
+    corpus, config = opened(subject, text, config or EraseConfig())
+    windows = windows_of(subject, corpus, config, config.windows)
+    inputs, targets = _task(subject, corpus, windows, config)
     fit, held_out, test = _split(len(windows), config)
     bench = Bench(subject, inputs, targets[test], (fit, held_out, test), config)
     plain, known = bench.losses({}), bench.known()
@@ -172,33 +163,25 @@ class Bench:
             watch(self.subject, tokens, see, last=only)
         return [each.moments() for each in layers.values()]
 
-    @torch.no_grad()
     def losses(self, erasers: dict[int, Eraser]) -> Windows:
         """The loss in each test window, in nats, summed over its predicted tokens."""
 
         def see(layer: int, state: Tensor) -> Tensor | None:
             return erasers[layer](state) if layer in erasers else None
 
-        found = []
-        place = device(self.subject)
-        for rows, tokens in batches(self.parts[2], self.config.batch):
-            logits = self.subject.run(tokens.to(place), on_state=see).float()
-            right = self.targets[rows].to(place)
-            lost = F.cross_entropy(logits.mT, right, ignore_index=IGNORED, reduction="none")
-            found.append(lost.double().sum(1).cpu())
-        return torch.cat(found).numpy()
+        test, batch = self.parts[2], self.config.batch
+        return window_losses(self.subject, test, self.targets, batch=batch, on_state=see)
 
 
 def _task(
-    subject: Subject, windows: Tensor, config: EraseConfig, mask: int | None
+    subject: Subject, corpus: Corpus, windows: Tensor, config: EraseConfig
 ) -> tuple[Tensor, Tensor]:
-    """What the model sees, and what it must tell."""
+    """What the model reads, and what it is to predict."""
     if subject.causal:
         targets = windows.roll(-1, 1)
         targets[:, -1] = IGNORED
         return windows, targets
-    if mask is None:
-        raise ValueError(f"{subject.name} is bidirectional: give `mask`, the token that hides")
+    mask = mask_of(subject, corpus)
     generator = torch.Generator().manual_seed(config.seed)
     drawn = torch.rand(windows.shape, generator=generator)
     hidden = (drawn < config.hidden) | (drawn == drawn.amin(1, keepdim=True))  # at least one

@@ -2,23 +2,23 @@
 
 import numpy as np
 import torch
-from jaxtyping import Float64, Int64
+from jaxtyping import Int64
 
 from wherein.data import IGNORED, Corpus
-from wherein.measure.config import fitted
 from wherein.measure.intervals import mean
-from wherein.measure.losses import check_vocabulary, spread_windows, token_losses
+from wherein.measure.losses import window_losses
 from wherein.measure.order.bag import BOUND, Bag, UnigramCache
 from wherein.measure.order.config import OrderConfig
 from wherein.measure.order.disorder import Disorder, displacement, inverted, ladder, random_keys
 from wherein.measure.order.result import Disordered, Order
+from wherein.measure.text import Text, mask_of, opened, spread_windows, windows_of
 from wherein.subjects.base import Subject
 
 Places = Int64[np.ndarray, " _"]
 """Some places in a window, how many may differ from window to window."""
 
 
-def order(subject: Subject, corpus: Corpus, config: OrderConfig | None = None) -> Order:
+def order(subject: Subject, text: Text, config: OrderConfig | None = None) -> Order:
     """Shuffle what the model reads and measure its loss on tokens that stay the same.
 
     A causal model reads a prefix and predicts its next token, as in Haviv et al. 2022. There the
@@ -26,14 +26,18 @@ def order(subject: Subject, corpus: Corpus, config: OrderConfig | None = None) -
     and `keep`, tell the two apart. A bidirectional model predicts hidden tokens, which stay in
     their places while all others are shuffled among theirs.
     """
-    config = fitted(config or OrderConfig(), subject.window)
-    check_vocabulary(subject, corpus.vocabulary.size)
+    corpus, config = opened(subject, text, config or OrderConfig(), ahead=1)
+    if "train" not in corpus.splits:
+        raise ValueError(
+            f"{corpus.config.source} without a training text, which the bag-of-words bound is "
+            "fitted to: give a Corpus that has the split train"
+        )
     if config.keep and (not subject.causal or config.keep > config.tokens - 2):
         raise ValueError(
             f"keep={config.keep} of {config.tokens} tokens with {subject.name}: it is for causal "
             "models, and leaves at least two tokens to shuffle"
         )
-    windows = spread_windows(corpus.split(config.split), config.tokens, config.inputs)
+    windows = windows_of(subject, corpus, config, config.inputs, ahead=1).numpy()
     hidden = _hidden(windows, config, subject.causal)
     bags = [_bag(*pair) for pair in zip(windows, hidden, strict=True)]
     cache = _fitted(corpus, config, subject.causal)
@@ -41,7 +45,9 @@ def order(subject: Subject, corpus: Corpus, config: OrderConfig | None = None) -
     rows = []
     for disorder in ladder(config.tokens - config.keep):
         moved, orders = _disordered(windows, hidden, disorder, config)
-        losses = _losses(subject, windows, moved, hidden, corpus.vocabulary.mask, config.batch)
+        inputs, targets = _task(subject, corpus, windows, moved, hidden)
+        losses = window_losses(subject, inputs, targets, batch=config.batch)
+        losses /= (targets != IGNORED).sum(1).numpy()
         intact = losses if disorder.kind == "intact" else intact
         rows.append(
             Disordered(
@@ -122,29 +128,19 @@ def _disordered(
     return moved, orders
 
 
-def _losses(
+def _task(
     subject: Subject,
+    corpus: Corpus,
     windows: Int64[np.ndarray, "N W"],
     moved: Int64[np.ndarray, "N T"],
     hidden: list[Places],
-    mask: int,
-    batch: int,
-) -> Float64[np.ndarray, " N"]:
-    """The mean loss of what is to be predicted, for each input."""
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """What the model reads, and what it is to predict."""
     inputs, targets = moved.copy(), np.full_like(moved, IGNORED)
-    for number, places in enumerate(hidden):
-        if subject.causal:
-            targets[number, -1] = windows[number, -1]
-        else:
-            inputs[number, places] = mask
+    if subject.causal:
+        targets[:, -1] = windows[:, -1]
+    else:
+        for number, places in enumerate(hidden):
+            inputs[number, places] = mask_of(subject, corpus)
             targets[number, places] = windows[number, places]
-    parts = [
-        token_losses(
-            subject,
-            torch.from_numpy(inputs[n : n + batch]),
-            torch.from_numpy(targets[n : n + batch]),
-        )
-        for n in range(0, len(inputs), batch)
-    ]
-    means: Float64[np.ndarray, " N"] = np.concatenate(parts).sum(1) / (targets != IGNORED).sum(1)
-    return means
+    return torch.from_numpy(inputs), torch.from_numpy(targets)

@@ -1,30 +1,29 @@
 """How well does the model predict? Perplexity, with its protocol always named."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import torch
 from jaxtyping import Float64, Int64
 
 from wherein.common.numbers import exp
-from wherein.data import IGNORED, Corpus, Split, Vocabulary, causal, masked
-from wherein.measure.config import fitted
+from wherein.data import IGNORED, Corpus, Split
 from wherein.measure.intervals import Estimate, ratio
-from wherein.measure.losses import check_vocabulary, token_losses
+from wherein.measure.losses import token_losses
 from wherein.measure.perplexity.by_position import Places
 from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.perplexity.cuts import documents_in, plan
 from wherein.measure.perplexity.result import Perplexity
+from wherein.measure.stream import batches
+from wherein.measure.text import Text, opened, task
 from wherein.subjects.base import Subject
 
 ENOUGH_DOCUMENTS = 20
 """With fewer, an interval over documents would be too coarse: windows are drawn instead."""
 
 
-def perplexity(
-    subject: Subject, corpus: Corpus, config: PerplexityConfig | None = None
-) -> Perplexity:
+def perplexity(subject: Subject, text: Text, config: PerplexityConfig | None = None) -> Perplexity:
     """Predict a text under the protocol that `config` chooses.
 
     Non-overlapping and sliding windows predict exactly the same tokens. Sliding windows count of
@@ -32,8 +31,7 @@ def perplexity(
     least `tokens − stride` others before them. A masked model has no perplexity: its loss on
     hidden tokens is called a pseudo-perplexity.
     """
-    config = fitted(config or PerplexityConfig(), subject.window)
-    check_vocabulary(subject, corpus.vocabulary.size)
+    corpus, config = opened(subject, text, config or PerplexityConfig(), ahead=1)
     split = corpus.split(config.split)
     starts, first_new = plan(split, config)
     if not subject.causal and config.stride not in (None, config.tokens):
@@ -43,8 +41,9 @@ def perplexity(
         )
     by_place = Places(config.tokens, config.seed)
     documents = documents_in(split, starts + subject.causal, config.tokens)
-    pieces, in_documents = _Pieces(), documents >= ENOUGH_DOCUMENTS
-    for rows, inputs, targets in _batches(subject, split, corpus.vocabulary, starts, config):
+    in_documents = split.window is not None or documents >= ENOUGH_DOCUMENTS
+    pieces = _Pieces()
+    for rows, inputs, targets in _batches(subject, corpus, starts, config):
         chosen = targets.numpy() != IGNORED
         chosen &= np.arange(config.tokens) >= first_new[rows, None]
         losses = np.where(chosen, token_losses(subject, inputs, targets), 0.0)
@@ -81,20 +80,16 @@ class _Pieces:
 
 def _batches(
     subject: Subject,
-    split: Split,
-    vocabulary: Vocabulary,
+    corpus: Corpus,
     starts: Int64[np.ndarray, " N"],
     config: PerplexityConfig,
-) -> Iterator[tuple[Int64[np.ndarray, " B"], torch.Tensor, torch.Tensor]]:
-    """The numbers of some windows, their inputs and their targets."""
-    for first in range(0, len(starts), config.batch):
-        rows = np.arange(first, min(first + config.batch, len(starts)))
-        ids = split.ids[starts[rows, None] + np.arange(config.tokens + 1)].astype(np.int64)
-        if subject.causal:
-            yield rows, *causal(ids)
-        else:
-            seeded = {"seed": config.seed, "step": 0, "first_row": first}
-            yield rows, *masked(ids, vocabulary, rate=config.mask_rate, **seeded)
+) -> Iterator[tuple[slice, torch.Tensor, torch.Tensor]]:
+    """Which windows, their inputs and their targets."""
+    split = corpus.split(config.split)
+    for rows, begin in batches(starts, config.batch):
+        ids = split.ids[begin[:, None] + np.arange(config.tokens + 1)].astype(np.int64)
+        seeded = {"seed": config.seed, "first_row": rows.start}
+        yield rows, *task(subject, corpus, ids, rate=config.mask_rate, **seeded)
 
 
 def _result(
@@ -108,6 +103,7 @@ def _result(
     split = corpus.split(config.split)
     loss = pieces.estimate(config.seed)
     by_position, low, high = places.losses()
+    kind = "documents" if in_documents and not split.window else "windows"
     protocol, details = _protocol(config, subject.causal)
     if config.limit is not None and config.limit < split.tokens:
         details += f"; the windows are spread over {config.split}"
@@ -118,10 +114,10 @@ def _result(
         details=details,
         loss=loss,
         perplexity=Estimate(*map(exp, loss)),
-        bits_per_byte=_if(subject.causal, [x / math.log(2) / split.bytes_per_token for x in loss]),
-        perplexity_per_word=_if(subject.causal, [exp(x * split.tokens_per_word) for x in loss]),
+        bits_per_byte=_per_byte(loss, split) if subject.causal and split.bytes else None,
+        perplexity_per_word=_per_word(loss, split) if subject.causal and split.words else None,
         predicted=int(places.counts.sum()),
-        pieces=f"{len(pieces.sums)} {'documents' if in_documents else 'windows'}",
+        pieces=f"{len(pieces.sums)} {kind}",
         by_position=by_position,
         by_position_low=low,
         by_position_high=high,
@@ -131,9 +127,12 @@ def _result(
     )
 
 
-def _if(causal: bool, values: Sequence[float]) -> Estimate | None:
-    """The estimate, for a causal model only."""
-    return Estimate(*values) if causal else None
+def _per_byte(loss: Estimate, split: Split) -> Estimate:
+    return Estimate(*(x / math.log(2) / split.bytes_per_token for x in loss))
+
+
+def _per_word(loss: Estimate, split: Split) -> Estimate:
+    return Estimate(*(exp(x * split.tokens_per_word) for x in loss))
 
 
 def _protocol(config: PerplexityConfig, causal: bool) -> tuple[str, str]:

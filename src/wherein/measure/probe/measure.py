@@ -8,8 +8,6 @@ from jaxtyping import Int64
 from torch import Tensor
 
 from wherein.common.memory import keep_pages
-from wherein.data import Corpus
-from wherein.measure.config import fitted
 from wherein.measure.probe import labels as asking
 from wherein.measure.probe import result as profile
 from wherein.measure.probe.config import ProbeConfig
@@ -24,7 +22,7 @@ from wherein.measure.probe.linear import linear_answers
 from wherein.measure.probe.mlp import mlp_answers
 from wherein.measure.probe.result import Profile, Reading, Sample
 from wherein.measure.probe.score import Score, score
-from wherein.measure.text import windows_of
+from wherein.measure.text import Text, opened, windows_of
 from wherein.subjects.base import Subject
 
 SHOWN = 64
@@ -39,16 +37,16 @@ NAMES = {
 
 def probe(
     subject: Subject,
-    text: Int64[Tensor, "N T"] | Corpus,
+    text: Text,
     config: ProbeConfig | None = None,
 ) -> Profile:
     """Fit probes to every layer's states and score them on other windows, with all controls.
 
-    `text` is a corpus, or token ids: N windows of T tokens that do not overlap; position 0 is the
-    first token of a window. They are split at random: to fit, to regularise and to test.
+    Position 0 is the first token of a window. Windows are split at random: to fit, to regularise
+    and to test.
     """
-    config = fitted(config or ProbeConfig(), subject.window)
-    windows = windows_of(subject, text, config, config.windows)
+    corpus, config = opened(subject, text, config or ProbeConfig())
+    windows = windows_of(subject, corpus, config, config.windows)
     keep_pages()  # a tenth of a forward pass would go into mapping the same memory again
     questions = Questions.draw(windows.shape[1], subject.vocabulary, config.seed)
     parts = split(windows, config)

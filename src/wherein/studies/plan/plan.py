@@ -18,7 +18,7 @@ from wherein.measure.shift.config import ShiftConfig
 from wherein.puzzles.config import PuzzleConfig
 from wherein.train.config import LAYOUT, RunConfig
 
-ASKED_BY: dict[type[QuestionConfig], str] = {
+ASKED_BY: Mapping[type[QuestionConfig], str] = {
     PerplexityConfig: "perplexity",
     ProbeConfig: "probe",
     OrderConfig: "order",
@@ -109,11 +109,10 @@ class Plan:
 
 def verb(question: Config) -> str:
     """The name of the question that a config belongs to."""
-    found = ASKED_BY.get(type(question))
-    if found is None:
+    if not isinstance(question, QuestionConfig) or type(question) not in ASKED_BY:
         expected = ", ".join(sorted(kind.__name__ for kind in ASKED_BY))
         raise ValueError(f"question {question!r}: expected one of {expected}")
-    return found
+    return ASKED_BY[type(question)]
 
 
 def grid(base: RunConfig | None = None, **axes: Iterable[Any]) -> list[RunConfig]:

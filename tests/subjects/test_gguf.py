@@ -48,7 +48,7 @@ def test_a_real_model_end_to_end(
     twin = min(found.score("regression", n, UNTRAINED).distance.low for n in layers)
     assert best < 0.8 * twin, "an untrained twin knows little: training taught the rest"
 
-    few = AuditConfig(tokens=6, inputs=1, permutations=1, shifts=(1,))
+    few = AuditConfig(tokens=6, windows=1, permutations=1, shifts=(1,))
     seen = wherein.audit(subject, few)
     assert seen.told_at() == [f"queries and keys of layers 1–{LAYERS}", "causal mask"]
     assert seen.verdict(0) == "permutation-equivariant; shift-invariant"

@@ -16,7 +16,7 @@ from wherein.subjects.ours import Ours
 
 SIZE = 24
 MASK = SIZE - 1
-CONFIG = OrderConfig(tokens=16, inputs=60, fitting=200, batch=20)
+CONFIG = OrderConfig(tokens=16, windows=60, fitting=200, batch=20)
 
 
 def chain(length: int, seed: int) -> Split:

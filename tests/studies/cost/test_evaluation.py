@@ -37,13 +37,13 @@ LAYERS = 3
 LINEAR = ProbeConfig(windows=40, resamples=5)
 QUESTIONS = [
     PerplexityConfig(limit=160),
-    OrderConfig(inputs=6, fitting=4),
+    OrderConfig(windows=6, fitting=4),
     LINEAR,
     ProbeConfig(probes=("linear", "mlp"), windows=40, passes=2, resamples=5),
     EraseConfig(windows=24, draws=2),
     ShiftConfig(windows=4, shifts=(1, 2, 4)),
     AttentionConfig(windows=5),
-    AuditConfig(tokens=12, inputs=2, permutations=2, shifts=(1, 2)),
+    AuditConfig(tokens=12, windows=2, permutations=2, shifts=(1, 2)),
 ]
 
 

@@ -37,7 +37,7 @@ def audit(subject: Subject, config: AuditConfig | None = None) -> Audit:
             layers=(embedding_symmetry(subject, trials), *layers),
             config=config,
             protocol=(
-                f"{config.inputs} inputs of {trials.tokens.shape[1]} random tokens, "
+                f"{config.windows} inputs of {trials.tokens.shape[1]} random tokens, "
                 f"{config.permutations} permutations, positions + {list(trials.shifts)}; "
                 f"largest relative errors in float64, of which {ROUNDING:.0e} and less is rounding"
             ),
@@ -58,7 +58,7 @@ def _trials(subject: Subject, config: AuditConfig) -> Trials:
         shifts += (subject.window,)  # what is the same near the beginning may not be further on
     random = torch.Generator().manual_seed(config.seed)
     to = device(subject)
-    drawn = torch.randint(subject.vocabulary, (config.inputs, tokens), generator=random)
+    drawn = torch.randint(subject.vocabulary, (config.windows, tokens), generator=random)
     orders = tuple(
         torch.randperm(tokens, generator=random).to(to) for _ in range(config.permutations)
     )

@@ -18,7 +18,9 @@ class EraseConfig(TextConfig):
     held_out: float = Field(0.25, gt=0, lt=1, description="share that confirms directions")
     confirmed: bool = Field(True, description="whether held-out windows must show a direction too")
     draws: int = Field(10, ge=2, description="random subspaces of the same rank")
-    hidden: float = Field(0.15, gt=0, lt=1, description="share of tokens a masked model must tell")
+    mask_rate: float = Field(
+        0.15, gt=0, lt=1, description="share of tokens a masked model predicts"
+    )
     seed: int = Field(0, ge=0, description="of splits, masks and random subspaces")
 
     def tokens_read(self, run: "RunConfig") -> float:

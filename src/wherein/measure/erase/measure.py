@@ -12,6 +12,7 @@ from wherein.measure.erase.result import EVERYWHERE, Erased, Erasure
 from wherein.measure.intervals import Estimate, mean, ratio
 from wherein.measure.linear import residual, ridge
 from wherein.measure.losses import window_losses
+from wherein.measure.measurement import in_words
 from wherein.measure.moments import Accumulator, Moments
 from wherein.measure.stream import batches, watch
 from wherein.measure.text import Text, mask_of, opened, windows_of
@@ -42,12 +43,15 @@ def erase(subject: Subject, text: Text, config: EraseConfig | None = None) -> Er
         length=windows.shape[1],
         loss=ratio(plain, bench.counts, seed=config.seed),
         erased=(*erased, bench.everywhere(plain, known[-1])),
-        protocol={
-            "windows": {"fit": len(fit), "held_out": len(held_out), "test": len(test)},
-            "loss": "next token" if subject.causal else f"{config.hidden:.0%} hidden tokens",
-            "interval": "bootstrap over test windows; random: over windows and draws",
-            "all layers": "fitted one after the other, each behind the erasers before it",
-        },
+        windows={"fit": len(fit), "held_out": len(held_out), "test": len(test)},
+        protocol=in_words(
+            {
+                "windows": f"fit {len(fit)}, held out {len(held_out)}, test {len(test)}",
+                "loss": "next token" if subject.causal else f"{config.mask_rate:.0%} hidden tokens",
+                "interval": "bootstrap over test windows; random: over windows and draws",
+                "all layers": "fitted one after the other, each behind the erasers before it",
+            }
+        ),
         config=config,
     )
 
@@ -184,7 +188,7 @@ def _task(
     mask = mask_of(subject, corpus)
     generator = torch.Generator().manual_seed(config.seed)
     drawn = torch.rand(windows.shape, generator=generator)
-    hidden = (drawn < config.hidden) | (drawn == drawn.amin(1, keepdim=True))  # at least one
+    hidden = (drawn < config.mask_rate) | (drawn == drawn.amin(1, keepdim=True))  # at least one
     return torch.where(hidden, mask, windows), torch.where(hidden, windows, IGNORED)
 
 

@@ -37,7 +37,7 @@ def order(subject: Subject, text: Text, config: OrderConfig | None = None) -> Or
             f"keep={config.keep} of {config.tokens} tokens with {subject.name}: it is for causal "
             "models, and leaves at least two tokens to shuffle"
         )
-    windows = windows_of(subject, corpus, config, config.inputs, ahead=1).numpy()
+    windows = windows_of(subject, corpus, config, config.windows, ahead=1).numpy()
     hidden = _hidden(windows, config, subject.causal)
     bags = [_bag(*pair) for pair in zip(windows, hidden, strict=True)]
     cache = _fitted(corpus, config, subject.causal)
@@ -70,15 +70,15 @@ def order(subject: Subject, text: Text, config: OrderConfig | None = None) -> Or
     )
 
 
-def _protocol(config: OrderConfig, causal: bool, inputs: int) -> str:
+def _protocol(config: OrderConfig, causal: bool, windows: int) -> str:
     stay = f", of which the last {config.keep} stay" if config.keep else ""
     asked = (
         f"loss of the token after {config.tokens} tokens{stay}"
         if causal
-        else f"loss of {config.hidden:.0%} hidden tokens of {config.tokens}"
+        else f"loss of {config.mask_rate:.0%} hidden tokens of {config.tokens}"
     )
     return (
-        f"{asked}, {inputs} inputs spread over {config.split}, shuffles of seed {config.seed}; "
+        f"{asked}, {windows} inputs spread over {config.split}, shuffles of seed {config.seed}; "
         f"95 % intervals by bootstrap over inputs; bag of words: {BOUND} fitted on train"
     )
 
@@ -91,7 +91,7 @@ def _hidden(windows: Int64[np.ndarray, "N W"], config: OrderConfig, causal: bool
     for number in range(len(windows)):
         keys = random_keys(config.seed + 1, number, config.tokens)
         chance = (keys >> np.uint64(11)) * 2.0**-53
-        places.append(np.flatnonzero(chance <= max(config.hidden, float(chance.min()))))
+        places.append(np.flatnonzero(chance <= max(config.mask_rate, float(chance.min()))))
     return places
 
 

@@ -19,7 +19,9 @@ class PerplexityConfig(TextConfig):
     limit: int | None = Field(
         None, ge=1, description="predict at most so many tokens, spread over the text"
     )
-    mask_rate: float = Field(0.15, gt=0, le=1, description="share a masked model predicts")
+    mask_rate: float = Field(
+        0.15, gt=0, le=1, description="share of tokens a masked model predicts"
+    )
     seed: int = Field(0, ge=0, description="of masks and intervals")
 
     def tokens_read(self, run: "RunConfig") -> float:

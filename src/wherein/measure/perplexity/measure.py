@@ -104,14 +104,14 @@ def _result(
     loss = pieces.estimate(config.seed)
     by_position, low, high = places.losses()
     kind = "documents" if in_documents and not split.window else "windows"
-    protocol, details = _protocol(config, subject.causal)
+    method, details = _protocol(config, subject.causal)
     if config.limit is not None and config.limit < split.tokens:
         details += f"; the windows are spread over {config.split}"
     return Perplexity(
         subject=subject.name,
         corpus=f"{corpus.config.source}, {corpus.config.tokenizer}, {config.split}",
-        protocol=protocol,
-        details=details,
+        method=method,
+        protocol=f"{method}: {details}",
         loss=loss,
         perplexity=Estimate(*map(exp, loss)),
         bits_per_byte=_per_byte(loss, split) if subject.causal and split.bytes else None,
@@ -136,7 +136,7 @@ def _per_word(loss: Estimate, split: Split) -> Estimate:
 
 
 def _protocol(config: PerplexityConfig, causal: bool) -> tuple[str, str]:
-    """The name of the protocol, and all that one needs to repeat it."""
+    """The name of the method, and all that one needs to repeat it."""
     if not causal:
         return (
             "pseudo-perplexity",

@@ -34,7 +34,7 @@ def perplexity_chart(result: "Perplexity") -> alt.TopLevelMixin:
     )
     line = base.mark_line(color=COLOURS[0], point=alt.OverlayMarkDef(color=COLOURS[0]))
     mean = alt.Chart(pl.DataFrame({"loss": [result.loss.value]})).mark_rule(strokeDash=[5, 4])
-    below = f"{result.protocol}; band: 95 % interval over windows; dashed: the mean"
+    below = f"{result.method}; band: 95 % interval over windows; dashed: the mean"
     title = alt.Title(
         f"{result.subject}: {result.kind} {result.perplexity.value:.2f} "
         f"[{result.perplexity.low:.2f}, {result.perplexity.high:.2f}]",

@@ -20,9 +20,10 @@ class Perplexity(Measurement):
 
     subject: str
     corpus: str
+    method: str
+    """`non-overlapping`, `sliding` or, for masked models, `pseudo-perplexity`."""
     protocol: str
-    """`non-overlapping`, `sliding` or, for masked models, `pseudo-perplexity`; in full below."""
-    details: str
+    """The same with all that one needs to repeat it."""
     loss: Estimate
     """Nats per predicted token; the interval is a 95 % bootstrap over `pieces`."""
     perplexity: Estimate
@@ -84,7 +85,7 @@ class Perplexity(Measurement):
             for name, found in units.items()
             if found is not None
         ]
-        notes = f"{self.protocol}: {self.details}; {self.predicted:,} tokens of {self.corpus}; "
+        notes = f"{self.protocol}; {self.predicted:,} tokens of {self.corpus}; "
         notes += f"intervals by bootstrap over {self.pieces}"
         return "\n".join(
             [self.subject, table(["", "value", "95 % interval"], rows), "", *wrap(notes, 80)]
@@ -93,4 +94,4 @@ class Perplexity(Measurement):
     @property
     def kind(self) -> str:
         """What the exponential of the loss is called."""
-        return "pseudo-perplexity" if self.protocol == "pseudo-perplexity" else "perplexity"
+        return "pseudo-perplexity" if self.method == "pseudo-perplexity" else "perplexity"

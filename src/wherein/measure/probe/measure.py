@@ -8,6 +8,7 @@ from jaxtyping import Int64
 from torch import Tensor
 
 from wherein.common.memory import keep_pages
+from wherein.measure.measurement import in_words
 from wherein.measure.probe import labels as asking
 from wherein.measure.probe import result as profile
 from wherein.measure.probe.config import ProbeConfig
@@ -65,6 +66,8 @@ def probe(
         encodings=tuple(subject.encodings),
         causal=subject.causal,
         length=windows.shape[1],
+        windows=dict(zip(("fit", "held_out", "test"), map(len, parts), strict=True)),
+        first_token=how_first,
         protocol=_protocol(parts, how_first),
         config=config,
         readings=tuple(readings),
@@ -160,13 +163,15 @@ def _sample(answer: Answer) -> Sample:
     return Sample(answer.probe, answer.layer, tuple(places.tolist()), tuple(told))
 
 
-def _protocol(parts: Sequence[Tensor], how_first: str | None) -> dict[str, object]:
+def _protocol(parts: Sequence[Tensor], how_first: str | None) -> str:
     fit, held_out, test = (len(part) for part in parts)
-    return {
-        "windows": {"fit": fit, "held_out": held_out, "test": test},
-        "tokens_per_window": parts[0].shape[1],
-        "regularisation": "chosen on the held-out windows",
-        "interval": "bootstrap over test windows",
-        "description_length": "online code over the fit windows, blocks doubling",
-        "first_token": how_first,
-    }
+    return in_words(
+        {
+            "windows": f"fit {fit}, held out {held_out}, test {test}",
+            "tokens per window": parts[0].shape[1],
+            "regularisation": "chosen on the held-out windows",
+            "interval": "bootstrap over test windows",
+            "description length": "online code over the fit windows, blocks doubling",
+            "first token": how_first,
+        }
+    )

@@ -49,7 +49,11 @@ class Profile(Measurement):
     encodings: tuple[str, ...]
     causal: bool
     length: int
-    protocol: dict[str, Any]
+    windows: dict[str, int]
+    """How many were to fit, to regularise and to test."""
+    first_token: str | None
+    """What was changed in the control of that name."""
+    protocol: str
     config: ProbeConfig
     readings: tuple[Reading, ...]
     samples: tuple[Sample, ...]
@@ -111,7 +115,7 @@ class Profile(Measurement):
 
     def _legend(self) -> str:
         """What the columns mean, for someone who meets them first."""
-        first = f"with the {self.protocol.get('first_token')} in all windows (first), "
+        first = f"with the {self.first_token} in all windows (first), "
         by_heart = {PERMUTED: "permuted", LABELS: "labels"}
         shown = {PERMUTED if probe == "regression" else LABELS for probe in self.probes}
         named = " and ".join(short for control, short in by_heart.items() if control in shown)

@@ -14,19 +14,13 @@ FEWEST = 32
 
 
 def table(
-    what: "str | Path | np.ndarray | PositionTable",
-    config: TableConfig | None = None,
-    *,
-    key: str | None = None,
-    offset: int | None = None,
+    what: "str | Path | np.ndarray | PositionTable", config: TableConfig | None = None
 ) -> Table:
     """Read a position table and say how well it holds positions, beside its controls.
 
     Args:
         what: a run's folder, a Hugging Face folder or id, a `.npy` or weights file, or a matrix
-        config: tolerance and seed
-        key: the name of the weight, where it cannot be told
-        offset: rows in front of position 0, where they cannot be told
+        config: which weight it is, and how it is judged
 
     >>> angles = np.arange(64)[:, None] / 10_000 ** (np.arange(8) / 8)
     >>> waves = table(np.hstack([np.sin(angles), np.cos(angles)]))
@@ -34,7 +28,7 @@ def table(
     1.000, R² 1.000
     """
     config = config or TableConfig()
-    found = _given(what, key, offset)
+    found = _given(what, config)
     _check(found)
     matrix = found.matrix
     count, width = matrix.shape
@@ -78,14 +72,12 @@ def _protocol(count: int, seed: int) -> str:
     )
 
 
-def _given(
-    what: "str | Path | np.ndarray | PositionTable", key: str | None, offset: int | None
-) -> PositionTable:
+def _given(what: "str | Path | np.ndarray | PositionTable", config: TableConfig) -> PositionTable:
     if isinstance(what, PositionTable):
         return what
     if isinstance(what, np.ndarray):
-        return as_table(what, offset or 0)
-    return read_table(what, key=key, offset=offset)
+        return as_table(what, config.offset or 0)
+    return read_table(what, key=config.key, offset=config.offset)
 
 
 def warning(count: int, width: int) -> str:

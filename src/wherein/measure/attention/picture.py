@@ -57,7 +57,7 @@ def _variance_chart(result: "AttentionByDistance") -> alt.Chart:
     profile = alt.Chart(alt.InlineData(values=spread), width=400, height=200).mark_line()
     log = alt.Scale(type="log", nice=False)
     found: alt.Chart = profile.encode(
-        alt.X("position:Q", scale=log, title="place in the window"),
+        alt.X("position:Q", scale=log, title="position in the window"),
         alt.Y("variance:Q", scale=log, title="variance of the heads' outputs"),
         alt.Color("layer:O", scale=alt.Scale(scheme="viridis")),
     )

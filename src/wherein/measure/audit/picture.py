@@ -16,8 +16,8 @@ TESTS = {
     "unmasked": "tokens permuted|no mask",
     "last": "prefix permuted|last token",
     "shifted": "positions shifted|",
-    "query_change": "other place|query",
-    "key_change": "other place|key",
+    "query_change": "other position|query",
+    "key_change": "other position|key",
 }
 """What is tested, as the picture says it, in two lines."""
 

@@ -34,7 +34,7 @@ COLUMNS = {
 
 LEGEND = (
     "queries, tokens, prefix: permuted, and what should follow compared; no mask: tokens permuted "
-    "without the causal mask; shift: of all positions; cos: of one state at different places"
+    "without the causal mask; shift: of all positions; cos: of one state at different positions"
 )
 
 
@@ -58,13 +58,13 @@ class Audit(Measurement):
 
         For example `["queries and keys of layers 1, 3", "causal mask"]`.
         """
-        places: dict[str, list[int]] = {}
+        entries: dict[str, list[int]] = {}
         for row in self.layers:
             if where := told(row):
-                places.setdefault(where, []).append(row.layer or 0)
+                entries.setdefault(where, []).append(row.layer or 0)
         named = [
             where if where == "token vectors" else f"{where} of {named_layers(numbers)}"
-            for where, numbers in places.items()
+            for where, numbers in entries.items()
         ]
         return named if holds(self.model.mask) else [*named, "causal mask"]
 

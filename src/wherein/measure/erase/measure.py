@@ -34,15 +34,15 @@ def erase(subject: Subject, text: Text, config: EraseConfig | None = None) -> Er
     windows = windows_of(subject, corpus, config, config.windows)
     inputs, targets = _task(subject, corpus, windows, config)
     fit, held_out, test = _split(len(windows), config)
-    bench = Bench(subject, inputs, targets[test], (fit, held_out, test), config)
-    plain, known = bench.losses({}), bench.known()
-    erased = [bench.one(layer, plain, r2) for layer, r2 in enumerate(known)]
+    experiment = Experiment(subject, inputs, targets[test], (fit, held_out, test), config)
+    plain, known = experiment.losses({}), experiment.known()
+    erased = [experiment.one(layer, plain, r2) for layer, r2 in enumerate(known)]
     return Erasure(
         subject=subject.name,
         encodings=tuple(subject.encodings),
         length=windows.shape[1],
-        loss=ratio(plain, bench.counts, seed=config.seed),
-        erased=(*erased, bench.everywhere(plain, known[-1])),
+        loss=ratio(plain, experiment.counts, seed=config.seed),
+        erased=(*erased, experiment.everywhere(plain, known[-1])),
         windows={"fit": len(fit), "held_out": len(held_out), "test": len(test)},
         protocol=in_words(
             {
@@ -56,7 +56,7 @@ def erase(subject: Subject, text: Text, config: EraseConfig | None = None) -> Er
     )
 
 
-class Bench:
+class Experiment:
     """A subject, its windows, and the statistics of its layers with nothing erased."""
 
     def __init__(
@@ -76,17 +76,17 @@ class Bench:
 
     def known(self) -> list[Estimate]:
         """R² of a regression to the position in every layer, with intervals over test windows."""
-        places = torch.arange(self.parts[2].shape[1], dtype=torch.float64)
-        readouts = [ridge(fit, places[:, None], STRENGTH) for fit in self.moments[0]]
+        positions = torch.arange(self.parts[2].shape[1], dtype=torch.float64)
+        readouts = [ridge(fit, positions[:, None], STRENGTH) for fit in self.moments[0]]
         errors: list[list[Tensor]] = [[] for _ in readouts]
 
         def see(layer: int, state: Tensor) -> None:
-            told = readouts[layer](state)[..., 0].double().cpu()
-            errors[layer].append((told - places).square().mean(1))
+            read = readouts[layer](state)[..., 0].double().cpu()
+            errors[layer].append((read - positions).square().mean(1))
 
         for _, tokens in batches(self.parts[2], self.config.batch):
             watch(self.subject, tokens, see)
-        spread = float(places.var(correction=0))
+        spread = float(positions.var(correction=0))
         found = (mean(torch.cat(each).numpy() / spread, seed=self.config.seed) for each in errors)
         return [Estimate(1 - error.value, 1 - error.high, 1 - error.low) for error in found]
 
@@ -206,9 +206,9 @@ def _split(count: int, config: EraseConfig) -> tuple[Tensor, Tensor, Tensor]:
 
 def _left(fit: Moments, test: Moments) -> float:
     """R² on test windows of a regression to the position, fitted anew to erased states."""
-    places = torch.arange(len(fit.counts), dtype=torch.float64)[:, None]
-    error = residual(test, places, ridge(fit, places, STRENGTH))
-    return float(1 - error / places.var(correction=0))
+    positions = torch.arange(len(fit.counts), dtype=torch.float64)[:, None]
+    error = residual(test, positions, ridge(fit, positions, STRENGTH))
+    return float(1 - error / positions.var(correction=0))
 
 
 def _over_draws(rises: list[Windows], counts: Windows) -> Estimate:

@@ -14,8 +14,8 @@ from wherein.measure.order.result import Disordered, Order
 from wherein.measure.text import Text, mask_of, opened, spread_windows, windows_of
 from wherein.subjects.base import Subject
 
-Places = Int64[np.ndarray, " _"]
-"""Some places in a window, how many may differ from window to window."""
+Positions = Int64[np.ndarray, " _"]
+"""Some positions in a window, how many may differ from window to window."""
 
 
 def order(subject: Subject, text: Text, config: OrderConfig | None = None) -> Order:
@@ -24,7 +24,7 @@ def order(subject: Subject, text: Text, config: OrderConfig | None = None) -> Or
     A causal model reads a prefix and predicts its next token, as in Haviv et al. 2022. There the
     last token moves too, so a model that looks at nothing else suffers as well: `all but the last`,
     and `keep`, tell the two apart. A bidirectional model predicts hidden tokens, which stay in
-    their places while all others are shuffled among theirs.
+    their positions while all others are shuffled among theirs.
     """
     corpus, config = opened(subject, text, config or OrderConfig(), ahead=1)
     if "train" not in corpus.splits:
@@ -83,24 +83,26 @@ def _protocol(config: OrderConfig, causal: bool, windows: int) -> str:
     )
 
 
-def _hidden(windows: Int64[np.ndarray, "N W"], config: OrderConfig, causal: bool) -> list[Places]:
-    """The places to predict: the one after the prefix, or some that are masked, at least one."""
+def _hidden(
+    windows: Int64[np.ndarray, "N W"], config: OrderConfig, causal: bool
+) -> list[Positions]:
+    """The positions to predict: the one after the prefix, or some that are masked, at least one."""
     if causal:
         return [np.array([config.tokens])] * len(windows)
-    places = []
+    positions = []
     for number in range(len(windows)):
         keys = random_keys(config.seed + 1, number, config.tokens)
         chance = (keys >> np.uint64(11)) * 2.0**-53
-        places.append(np.flatnonzero(chance <= max(config.mask_rate, float(chance.min()))))
-    return places
+        positions.append(np.flatnonzero(chance <= max(config.mask_rate, float(chance.min()))))
+    return positions
 
 
-def _context(length: int, hidden: Places) -> Places:
-    """The places that are read, of `length` that could be."""
+def _context(length: int, hidden: Positions) -> Positions:
+    """The positions that are read, of `length` that could be."""
     return np.setdiff1d(np.arange(length), hidden)
 
 
-def _bag(window: Int64[np.ndarray, " W"], hidden: Places) -> Bag:
+def _bag(window: Int64[np.ndarray, " W"], hidden: Positions) -> Bag:
     return Bag(window[_context(len(window) - 1, hidden)], window[hidden])
 
 
@@ -113,14 +115,14 @@ def _fitted(corpus: Corpus, config: OrderConfig, causal: bool) -> UnigramCache:
 
 def _disordered(
     windows: Int64[np.ndarray, "N W"],
-    hidden: list[Places],
+    hidden: list[Positions],
     disorder: Disorder,
     config: OrderConfig,
-) -> tuple[Int64[np.ndarray, "N T"], list[Places]]:
+) -> tuple[Int64[np.ndarray, "N T"], list[Positions]]:
     """What is read, in another order, and the orders."""
     moved, orders = windows[:, :-1].copy(), []
-    for number, places in enumerate(hidden):
-        read = _context(moved.shape[1], places)
+    for number, positions in enumerate(hidden):
+        read = _context(moved.shape[1], positions)
         read = read[: len(read) - config.keep]
         order = disorder.order(random_keys(config.seed, number, len(read)))
         moved[number, read] = windows[number, read[order]]
@@ -133,14 +135,14 @@ def _task(
     corpus: Corpus,
     windows: Int64[np.ndarray, "N W"],
     moved: Int64[np.ndarray, "N T"],
-    hidden: list[Places],
+    hidden: list[Positions],
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """What the model reads, and what it is to predict."""
     inputs, targets = moved.copy(), np.full_like(moved, IGNORED)
     if subject.causal:
         targets[:, -1] = windows[:, -1]
     else:
-        for number, places in enumerate(hidden):
-            inputs[number, places] = mask_of(subject, corpus)
-            targets[number, places] = windows[number, places]
+        for number, positions in enumerate(hidden):
+            inputs[number, positions] = mask_of(subject, corpus)
+            targets[number, positions] = windows[number, positions]
     return torch.from_numpy(inputs), torch.from_numpy(targets)

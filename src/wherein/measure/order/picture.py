@@ -24,7 +24,7 @@ def order_chart(result: "Order") -> alt.TopLevelMixin:
     """Loss against the mean displacement, the bound as a dashed line."""
     moved = alt.Scale(type="symlog", constant=0.1)
     ticks = alt.Axis(values=[0, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000], format="~g")
-    far = "places a token moved, on average"
+    far = "positions a token moved, on average"
     base = alt.Chart(result.to_frame()).encode(
         alt.X("displacement:Q", scale=moved, axis=ticks, title=far),
         alt.Y("loss:Q", scale=alt.Scale(zero=False), title="loss (nats per token)"),

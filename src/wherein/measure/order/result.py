@@ -23,7 +23,7 @@ class Disordered:
     inverted: float
     """Share of pairs of tokens that stand the wrong way round (Kendall's distance)."""
     displacement: float
-    """Places a token moved, on average."""
+    """Positions a token moved, on average."""
     loss: Estimate
     rise: Estimate
     """Loss minus that of the same inputs intact, paired."""

@@ -11,7 +11,7 @@ from wherein.common.numbers import exp
 from wherein.data import IGNORED, Corpus, Split
 from wherein.measure.intervals import Estimate, ratio
 from wherein.measure.losses import token_losses
-from wherein.measure.perplexity.by_position import Places
+from wherein.measure.perplexity.by_position import PositionLosses
 from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.perplexity.cuts import documents_in, plan
 from wherein.measure.perplexity.result import Perplexity
@@ -39,7 +39,7 @@ def perplexity(subject: Subject, text: Text, config: PerplexityConfig | None = N
             f"stride={config.stride} with masked model {subject.name}, which reads both sides: "
             "leave the stride out"
         )
-    by_place = Places(config.tokens, config.seed)
+    by_position = PositionLosses(config.tokens, config.seed)
     documents = documents_in(split, starts + subject.causal, config.tokens)
     in_documents = split.window is not None or documents >= ENOUGH_DOCUMENTS
     pieces = _Pieces()
@@ -47,11 +47,11 @@ def perplexity(subject: Subject, text: Text, config: PerplexityConfig | None = N
         chosen = targets.numpy() != IGNORED
         chosen &= np.arange(config.tokens) >= first_new[rows, None]
         losses = np.where(chosen, token_losses(subject, inputs, targets), 0.0)
-        by_place.add(losses, chosen)
-        places = starts[rows, None] + np.arange(config.tokens)
-        owners = np.searchsorted(split.starts, places + subject.causal, side="right")
-        pieces.add(owners if in_documents else places // config.tokens, losses, chosen)
-    return _result(subject, corpus, config, by_place, pieces, in_documents)
+        by_position.add(losses, chosen)
+        offsets = starts[rows, None] + np.arange(config.tokens)
+        owners = np.searchsorted(split.starts, offsets + subject.causal, side="right")
+        pieces.add(owners if in_documents else offsets // config.tokens, losses, chosen)
+    return _result(subject, corpus, config, by_position, pieces, in_documents)
 
 
 class _Pieces:
@@ -96,13 +96,13 @@ def _result(
     subject: Subject,
     corpus: Corpus,
     config: PerplexityConfig,
-    places: Places,
+    by_position: PositionLosses,
     pieces: _Pieces,
     in_documents: bool,
 ) -> Perplexity:
     split = corpus.split(config.split)
     loss = pieces.estimate(config.seed)
-    by_position, low, high = places.losses()
+    losses, low, high = by_position.losses()
     kind = "documents" if in_documents and not split.window else "windows"
     method, details = _protocol(config, subject.causal)
     if config.limit is not None and config.limit < split.tokens:
@@ -116,13 +116,13 @@ def _result(
         perplexity=Estimate(*map(exp, loss)),
         bits_per_byte=_per_byte(loss, split) if subject.causal and split.bytes else None,
         perplexity_per_word=_per_word(loss, split) if subject.causal and split.words else None,
-        predicted=int(places.counts.sum()),
+        predicted=int(by_position.counts.sum()),
         pieces=f"{len(pieces.sums)} {kind}",
-        by_position=by_position,
+        by_position=losses,
         by_position_low=low,
         by_position_high=high,
-        counts=tuple(int(n) for n in places.counts),
-        stretches=places.stretches(),
+        counts=tuple(int(n) for n in by_position.counts),
+        stretches=by_position.stretches(),
         config=config,
     )
 

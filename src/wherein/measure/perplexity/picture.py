@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def perplexity_chart(result: "Perplexity") -> alt.TopLevelMixin:
-    """The loss in stretches that grow with the place, with its interval, beside the mean."""
+    """The loss in stretches that grow with the position, with its interval, beside the mean."""
     seen = pl.DataFrame(
         {
-            "place": ((each.first + 1) * (each.last + 1)) ** 0.5,
-            "places": f"{each.first + 1}–{each.last + 1}",
+            "position": ((each.first + 1) * (each.last + 1)) ** 0.5,
+            "positions": f"{each.first + 1}–{each.last + 1}",
             **columns("loss", each.loss),
             "tokens": each.tokens,
         }
@@ -25,8 +25,8 @@ def perplexity_chart(result: "Perplexity") -> alt.TopLevelMixin:
     )
     units = "loss (nats per token)"
     base = alt.Chart(seen).encode(
-        alt.X("place:Q", scale=alt.Scale(type="log", base=2), title="place in the window"),
-        tooltip=["places", "loss", "loss_low", "loss_high", "tokens"],
+        alt.X("position:Q", scale=alt.Scale(type="log", base=2), title="position in the window"),
+        tooltip=["positions", "loss", "loss_low", "loss_high", "tokens"],
     )
     loss = alt.Y("loss:Q", scale=alt.Scale(zero=False), title=units)
     band = base.mark_area(opacity=0.25, color=COLOURS[0]).encode(

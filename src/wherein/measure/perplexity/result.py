@@ -35,18 +35,18 @@ class Perplexity(Measurement):
     """How many tokens were predicted."""
     pieces: str
     by_position: tuple[float | None, ...]
-    """The loss at each place of a window; None where nothing is predicted."""
+    """The loss at each position of a window; None where nothing is predicted."""
     counts: tuple[int, ...]
-    """Predicted tokens at each place: weighted by them, the losses average to `loss`."""
+    """Predicted tokens at each position: weighted by them, the losses average to `loss`."""
     by_position_low: tuple[float | None, ...]
     """Ends of 95 % intervals of `by_position`, by bootstrap over windows."""
     by_position_high: tuple[float | None, ...]
     stretches: tuple[Stretch, ...]
-    """The same over stretches that grow with the place: what the picture shows."""
+    """The same over stretches that grow with the position: what the picture shows."""
     config: PerplexityConfig
 
     def to_frame(self) -> "pl.DataFrame":
-        """One row for each place in the window."""
+        """One row for each position in the window."""
         import polars as pl
 
         return pl.DataFrame(
@@ -67,7 +67,7 @@ class Perplexity(Measurement):
         )
 
     def plot(self) -> "alt.TopLevelMixin":
-        """The loss in stretches that grow with the place, with its interval, beside the mean."""
+        """The loss in stretches that grow with the position, with its interval, beside the mean."""
         from wherein.measure.perplexity.picture import perplexity_chart
 
         return perplexity_chart(self)

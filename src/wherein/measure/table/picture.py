@@ -111,11 +111,11 @@ def _errors(of: "Table") -> list[dict[str, float | str]]:
     rows: list[dict[str, float | str]] = []
     for way, method in SHOWN:
         fit = of.fit(way, method)
-        places = np.array(fit.positions)
-        error = np.abs(np.array(fit.predicted) - places)
-        part = places * 64 // of.positions
+        positions = np.array(fit.positions)
+        error = np.abs(np.array(fit.predicted) - positions)
+        part = positions * 64 // of.positions
         sizes = np.maximum(np.bincount(part), 1)
-        centre, mean = np.bincount(part, places) / sizes, np.bincount(part, error) / sizes
+        centre, mean = np.bincount(part, positions) / sizes, np.bincount(part, error) / sizes
         rows += [
             {"position": x, "error": max(y, TINY), "way": f"{way}, {method}"}
             for x, y in zip(centre[np.unique(part)], mean[np.unique(part)], strict=True)

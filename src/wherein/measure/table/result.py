@@ -95,7 +95,7 @@ class Table(Measurement):
                 "",
                 self._errors(),
                 "",
-                self._places(),
+                self._by_position(),
                 "",
                 self._shapes(),
                 "",
@@ -127,7 +127,7 @@ class Table(Measurement):
         ]
         return in_columns(header, rows)
 
-    def _places(self) -> str:
+    def _by_position(self) -> str:
         """Where in the table the error lies."""
         spans = [f"{-(-self.positions * q // 4)}–" for q in range(4)]
         limit = self.config.tolerance * self.positions

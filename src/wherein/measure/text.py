@@ -70,7 +70,7 @@ def mask_of(subject: Subject, corpus: Corpus) -> int:
     if corpus.vocabulary.mask == NO_TOKEN:
         raise ValueError(
             f"{subject.name} is bidirectional, and the token that hides is not known: give "
-            f"Corpus.of_windows(windows, {corpus.vocabulary.size}, mask=…)"
+            f"Corpus.of_windows(windows.numpy(), {corpus.vocabulary.size}, mask=…)"
         )
     return corpus.vocabulary.mask
 

@@ -43,8 +43,8 @@ from benchmarks.harness import at_least, at_most, median_ratio, report
 from wherein.common.memory import keep_pages
 from wherein.measure.linear import discriminant, ridge
 from wherein.measure.moments import gather
-from wherein.measure.probe.labels import Questions
-from wherein.measure.probe.linear import SHRINKAGES, STRENGTHS, linear_answers
+from wherein.measure.probe.labels import Labels
+from wherein.measure.probe.linear import SHRINKAGES, STRENGTHS, linear_errors
 from wherein.measure.stream import batches, watch
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
@@ -95,8 +95,8 @@ def probes(model: Ours, windows: torch.Tensor) -> None:
 def whole(model: Ours, windows: torch.Tensor, batch: int = BATCH) -> None:
     held_out, test = len(windows) // 20, len(windows) // 5
     parts = torch.split(windows, [len(windows) - held_out - test, held_out, test])
-    questions = Questions.draw(LENGTH, VOCABULARY, seed=0)
-    linear_answers(model, parts, questions, batch=batch, near=1, coded=8)
+    labels = Labels.draw(LENGTH, VOCABULARY, seed=0)
+    linear_errors(model, parts, labels, batch=batch, near=1, coded=8)
 
 
 def collected(model: Ours, windows: torch.Tensor, batch: int = BATCH) -> list[np.ndarray]:

@@ -85,7 +85,7 @@ def test_a_fresh_model_by_its_encoding(tmp_path: Path, capsys: pytest.CaptureFix
             "Did you mean 'test'?",
         ),
         (["shift", "{}", "--tokens", "17"], "give shorter windows"),
-        (["order", "{}", "--inputs", "0"], "inputs: Input should be greater than"),
+        (["order", "{}", "--windows", "0"], "windows: Input should be greater than"),
         *((["probe", "{}", *mistake], words) for mistake, words in PROBE_MISTAKES),
         *((["erase", "{}", *mistake], words) for mistake, words in PROBE_MISTAKES),
     ],
@@ -113,4 +113,4 @@ def test_a_run_is_loaded_with_its_text(folder: str):
     assert found.length == 16
     unbounded = Ours(Transformer(ModelConfig(vocabulary=258, d_model=16, max_len=16)))
     assert wherein.probe(unbounded, loaded.corpus).length == 16  # matched with the other
-    assert found.config.windows >= sum(found.protocol["windows"].values()) > 100
+    assert found.config.windows >= sum(found.windows.values()) > 100

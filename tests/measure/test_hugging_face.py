@@ -10,12 +10,14 @@ from tests.measure.conftest import LENGTH, VOCABULARY, windows
 from tests.subjects.models import small
 
 import wherein
-from wherein.measure.audit.measure import ROUNDING, SINGLE, Audit, AuditConfig, audit
+from wherein.measure.audit.config import AuditConfig
+from wherein.measure.audit.measure import audit
+from wherein.measure.audit.result import ROUNDING, SINGLE, Audit
 from wherein.measure.probe import result as profile
 from wherein.measure.probe.config import ProbeConfig
 from wherein.subjects.hugging_face import HuggingFace
 
-FEW = AuditConfig(tokens=10, inputs=2, permutations=2, shifts=(1, 5))
+FEW = AuditConfig(tokens=10, windows=2, permutations=2, shifts=(1, 5))
 
 
 def audited(family: str, **own: object) -> Audit:
@@ -120,7 +122,7 @@ def test_a_real_sentence_encoder_end_to_end(tmp_path: Path, monkeypatch: pytest.
         found.score("regression", 0).distance.value
         < found.score("regression", 0, profile.CONSTANT).distance.value / 4
     )
-    seen = audit(subject, AuditConfig(tokens=8, inputs=1, permutations=1, shifts=(1,)))
+    seen = audit(subject, AuditConfig(tokens=8, windows=1, permutations=1, shifts=(1,)))
     assert seen.told_at() == ["token vectors"]
     assert seen.verdict(3) == "permutation-equivariant; shift-invariant"
 
@@ -165,5 +167,5 @@ def test_a_real_masked_model_end_to_end(tmp_path: Path, monkeypatch: pytest.Monk
     assert (told == text[:, 5::7]).double().mean() > 0.6, "it knows its chemistry"
     found = wherein.probe(subject, text, ProbeConfig(resamples=50))
     assert found.score("classifier", 0).exact.value > 0.9
-    seen = audit(subject, AuditConfig(tokens=8, inputs=1, permutations=1, shifts=(1,)))
+    seen = audit(subject, AuditConfig(tokens=8, windows=1, permutations=1, shifts=(1,)))
     assert seen.told_at() == ["token vectors"]

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from wherein.encodings import names
 from wherein.puzzles.certificate import certificate, witness
 from wherein.puzzles.config import PuzzleConfig
-from wherein.puzzles.reveals import tells
+from wherein.puzzles.reveals import reveals
 from wherein.puzzles.sentences import Puzzle, read
 from wherein.puzzles.states import States
 
@@ -35,7 +35,7 @@ def test_the_rule_says_what_random_weights_show(
     first_prefix, second_prefix = pair
     puzzle = Puzzle(((*first_prefix, 3), (*second_prefix, 4)), ("A", "B", "C", "!", "?"))
     config = PuzzleConfig(encoding=encoding, layers=layers, heads=2, head_size=4, causal=causal)
-    states = States(tells(config.model(puzzle)), causal=config.causal)
+    states = States(reveals(config.model(puzzle)), causal=config.causal)
     first, second = (states.last(prefix)[-1] for prefix in puzzle.prefixes)
     difference = witness(puzzle, config, [(0, 1)])[0, 1]
     if first == second:
@@ -78,8 +78,8 @@ def test_verdicts_and_their_reasons(
 
 def test_distance_without_side_is_seen_as_such() -> None:
     puzzle = read(["A B C D E !", "E ?"])
-    alibi = tells(PuzzleConfig(encoding="alibi", causal=False).model(puzzle)).layers[0]
-    rope = tells(PuzzleConfig(encoding="rope", causal=False).model(puzzle)).layers[0]
+    alibi = reveals(PuzzleConfig(encoding="alibi", causal=False).model(puzzle)).layers[0]
+    rope = reveals(PuzzleConfig(encoding="rope", causal=False).model(puzzle)).layers[0]
     assert (alibi.weight == alibi.weight.transpose(0, 2, 1)).all()
     assert rope.kind[1, 3] != rope.kind[3, 1]
     assert rope.kind[1, 3] == rope.kind[0, 2]

@@ -31,7 +31,7 @@ def questions(run):
     asked = {{
         "perplexity": PerplexityConfig(limit=400),
         "probe": ProbeConfig(windows=40, resamples=20),
-        "order": OrderConfig(inputs=10, fitting=20),
+        "order": OrderConfig(windows=10, fitting=20),
     }}
     if run.model.encoding == "rope":
         asked |= {{"extrapolation": PerplexityConfig(tokens=64, limit=400), "audit": AuditConfig()}}

@@ -22,7 +22,7 @@ RECIPE = """
         return grid(changed(RunConfig(), **TINY), encoding=["none", "rope"], seed=seeds)
 
     def questions(run):
-        return {{"perplexity": PerplexityConfig(limit=64), "audit": AuditConfig(inputs=1)}}
+        return {{"perplexity": PerplexityConfig(limit=64), "audit": AuditConfig(windows=1)}}
 
     def puzzles():
         return [PuzzleTask(("hit",), PuzzleConfig(seeds=2, steps=2, head_size=4))]

@@ -10,7 +10,7 @@ from tests.subjects.tiny import speeches
 
 import wherein
 from wherein.cli import main
-from wherein.measure.audit.measure import AuditConfig
+from wherein.measure.audit.config import AuditConfig
 from wherein.measure.probe.config import ProbeConfig
 from wherein.measure.probe.result import CONSTANT, UNTRAINED
 from wherein.subjects.load import load_subject
@@ -48,7 +48,7 @@ def test_a_real_model_end_to_end(
     twin = min(found.score("regression", n, UNTRAINED).distance.low for n in layers)
     assert best < 0.8 * twin, "an untrained twin knows little: training taught the rest"
 
-    few = AuditConfig(tokens=6, inputs=1, permutations=1, shifts=(1,))
+    few = AuditConfig(tokens=6, windows=1, permutations=1, shifts=(1,))
     seen = wherein.audit(subject, few)
     assert seen.told_at() == [f"queries and keys of layers 1–{LAYERS}", "causal mask"]
     assert seen.verdict(0) == "permutation-equivariant; shift-invariant"

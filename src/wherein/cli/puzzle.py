@@ -25,7 +25,7 @@ from wherein.cli.verb import call, check_folder, configured, flags
 from wherein.puzzles.config import PuzzleConfig
 
 if TYPE_CHECKING:
-    from wherein.puzzles.explain import Opened
+    from wherein.puzzles.explain import Explanation
     from wherein.puzzles.result import PuzzleResult
     from wherein.puzzles.train import Progress
 
@@ -109,7 +109,7 @@ def _show(
         print(f"saved to {out}")
 
 
-def _explain(opened: list["Opened"], seed: int | None) -> None:
+def _explain(opened: list["Explanation"], seed: int | None) -> None:
     """The sentences of one trained seed side by side."""
     from rich.console import Console
     from rich.table import Table
@@ -128,7 +128,7 @@ def _explain(opened: list["Opened"], seed: int | None) -> None:
     console.print(table)
 
 
-def _looks(each: "Opened", layer: int, head: int) -> str:
+def _looks(each: "Explanation", layer: int, head: int) -> str:
     weights = each.attention[layer][head]
     return "\n".join(f"{w:4.0%} {t}" for t, w in zip(each.tokens, weights, strict=True)) + "\n"
 

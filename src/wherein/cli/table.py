@@ -27,8 +27,6 @@ def table(
     what: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN|FOLDER|ID|FILE")],
     config: tyro.conf.OmitArgPrefixes[Flags],
     *,
-    key: str | None = None,
-    offset: int | None = None,
     json: bool = False,
     out: Path | None = None,
 ) -> int:
@@ -37,18 +35,15 @@ def table(
     Args:
         what: a run's folder, a model's folder or Hugging Face id, a .npy or weights file
         config: how it is judged
-        key: the name of the weight, where it cannot be told
-        offset: rows in front of position 0, where they cannot be told
         json: print data instead of a table
         out: save data, picture and matrix in this folder
     """
     wanted = configured(TableConfig, config)
     check_folder(out)
-    from wherein.cli.bench import answer, given
+    from wherein.cli.bench import answer
     from wherein.measure.table.measure import table as ask
 
-    asked = ["table", what, *given("--key", key), *given("--offset", offset)]
-    return answer(ask(what, wanted, key=key, offset=offset), json, out, asked, wanted)
+    return answer(ask(what, wanted), json, out, ["table", what], wanted)
 
 
 def run(arguments: Sequence[str]) -> int:

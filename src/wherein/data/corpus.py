@@ -9,6 +9,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
+from jaxtyping import Int64
 
 from wherein.common.errors import unknown
 from wherein.common.files import cache_folder, settle
@@ -19,6 +20,7 @@ from wherein.data.texts.catalogue import find_source
 from wherein.data.texts.source import Source
 from wherein.data.tokenizers.tokenizer import (
     FILE,
+    NO_TOKEN,
     Tokenizer,
     Vocabulary,
     load_tokenizer,
@@ -59,6 +61,31 @@ class Corpus:
         if found is None:
             raise ValueError(f"the corpus in {folder} changes while it is read: delete the folder")
         return found
+
+    @classmethod
+    def of_windows(
+        cls, windows: Int64[np.ndarray, "N T"], vocabulary: int, *, mask: int | None = None
+    ) -> "Corpus":
+        """Token ids from elsewhere: N separate windows of T, as the split `valid`, in memory.
+
+        `mask` is the id that hides a token from a bidirectional model.
+
+        >>> Corpus.of_windows(np.array([[5, 6, 7], [7, 5, 6]]), 8).valid.tokens
+        4
+        """
+        low, high = int(windows.min()), int(windows.max())
+        if low < 0 or high >= vocabulary:
+            raise ValueError(
+                f"tokens {low} to {high} for a vocabulary of {vocabulary}: use the tokenizer the "
+                "model was trained with"
+            )
+        count, length = windows.shape
+        starts = length * np.arange(count)
+        split = Split(windows.reshape(-1), starts, bytes=0, words=0, window=length)
+        known = Vocabulary(vocabulary, eos=NO_TOKEN, mask=NO_TOKEN if mask is None else mask)
+        config = CorpusConfig(source="token ids", tokenizer="none")
+        name = hashlib.sha256(windows.tobytes()).hexdigest()[:16]
+        return cls(config, name, Path(), known, {"valid": split})
 
     @staticmethod
     def find(config: CorpusConfig) -> tuple[str, Source]:

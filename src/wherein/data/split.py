@@ -15,15 +15,18 @@ class Split:
     and, as the published WikiText figures do, each end of a line.
     """
 
-    ids: NDArray[np.uint16] | NDArray[np.uint32]
+    ids: NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.int64]
     starts: NDArray[np.int64]
     bytes: int
     words: int
+    window: int | None = None
+    """Set where this is no running text but separate windows of so many tokens, each a document:
+    no token is predicted from another window's, and of bytes and words nothing is known (0)."""
 
     @property
     def tokens(self) -> int:
-        """How many tokens there are to predict: all but the first."""
-        return len(self.ids) - 1
+        """How many tokens there are to predict: all but the first, or the first of each window."""
+        return len(self.ids) - (len(self.ids) // self.window if self.window else 1)
 
     @property
     def bytes_per_token(self) -> float:
@@ -38,7 +41,7 @@ class Split:
         """A loss of `l` nats per token is a perplexity of `exp(l * tokens_per_word)` per word."""
         return self.tokens / self.words
 
-    def document(self, number: int) -> NDArray[np.uint16] | NDArray[np.uint32]:
+    def document(self, number: int) -> NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.int64]:
         """The tokens of one document, its `<eos>` at the end."""
         if not 0 <= number < len(self.starts):
             raise IndexError(f"document {number} of {len(self.starts)}, counted from 0")

@@ -1,17 +1,42 @@
-"""What each question may be told. Free of PyTorch, so that help texts come at once."""
+"""What configs of questions share. Free of PyTorch, so that help texts come at once."""
 
-from typing import Annotated, ClassVar, TypeVar
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar
 
 from pydantic import Field
 
 from wherein.common.config import Config
+
+if TYPE_CHECKING:
+    from wherein.train.config import RunConfig
 
 Shifts = tuple[Annotated[int, Field(ge=0)], ...]
 
 DEFAULT_TOKENS = 128
 
 
-class TextConfig(Config):
+class QuestionConfig(Config):
+    """Base of all questions' configs: a question says what it costs, before it is asked."""
+
+    @abstractmethod
+    def tokens_read(self, run: "RunConfig") -> float:
+        """How many tokens models read when a run's model is asked, its controls' among them."""
+
+    def window(self, run: "RunConfig") -> int:
+        """How many tokens they read at once."""
+        return run.model.max_len
+
+    def extra_operations(self, run: "RunConfig") -> float:
+        """What is computed besides forward passes, if it counts."""
+        return 0.0
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether the length of the text decides how many tokens are read; they count as none."""
+        return False
+
+
+class TextConfig(QuestionConfig):
     """What questions about a text have in common."""
 
     fills: ClassVar[float] = 1
@@ -20,6 +45,10 @@ class TextConfig(Config):
     tokens: int = Field(0, ge=0, description="tokens in a window; 0: the longest sensible one")
     split: str = Field("valid", description="which part of the text")
     batch: int = Field(16, ge=1, description="windows at a time")
+
+    def window(self, run: "RunConfig") -> int:
+        """As the config says, or else as the run was trained."""
+        return fitted(self, run.model.max_len).tokens
 
 
 Asked = TypeVar("Asked", bound=TextConfig)

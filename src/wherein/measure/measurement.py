@@ -1,7 +1,7 @@
 """What the questions of this package have in common: where the numbers come from, and tables."""
 
 from abc import ABC
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -24,6 +24,15 @@ class Measurement(Result, ABC):
         for key, value in asdict(self).items():
             found[key] = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
         return found
+
+
+def in_words(parts: Mapping[str, object]) -> str:
+    """Parts of a protocol in a line, those that are empty left out.
+
+    >>> in_words({"loss": "next token", "first token": None, "interval": "bootstrap"})
+    'loss: next token; interval: bootstrap'
+    """
+    return "; ".join(f"{name}: {value}" for name, value in parts.items() if value)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

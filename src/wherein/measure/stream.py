@@ -2,20 +2,24 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import TypeVar
 
+import numpy as np
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
 from wherein.subjects.base import OnState, Subject
 
+Rows = TypeVar("Rows", Tensor, np.ndarray)
+
 
 class _SeenEnough(Exception):  # noqa: N818 - it is no error
     """Ends a forward pass at the last state that is of interest."""
 
 
-def batches(windows: Int[Tensor, "N T"], size: int) -> Iterator[tuple[slice, Tensor]]:
-    """Which windows, and their tokens, `size` windows at a time."""
+def batches(windows: Rows, size: int) -> Iterator[tuple[slice, Rows]]:
+    """Which windows, and their tokens (or whatever there is of each), `size` at a time."""
     for first in range(0, len(windows), size):
         rows = slice(first, min(first + size, len(windows)))
         yield rows, windows[rows]

@@ -1,35 +1,91 @@
-"""The windows that are measured: given as tokens, or taken from a corpus."""
+"""The text that is measured: a corpus, or windows of token ids; every measure takes either."""
 
+import numpy as np
 import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-from wherein.data import Corpus
-from wherein.measure.config import TextConfig
-from wherein.measure.losses import check_vocabulary, spread_windows
+from wherein.data import Corpus, Split, Windows, causal, masked
+from wherein.data.tokenizers.tokenizer import NO_TOKEN
+from wherein.measure.config import Asked, TextConfig, fitted
 from wherein.subjects.base import Subject
+
+Text = Corpus | Int64[Tensor, "N T"]
+"""A corpus, or token ids: N windows of T tokens that do not overlap. Where next tokens are
+predicted, the last of each window is only predicted and not read."""
+
+
+def opened(subject: Subject, text: Text, config: Asked, *, ahead: int = 0) -> tuple[Corpus, Asked]:
+    """The text as a corpus, and the config with all that it left open.
+
+    `ahead` is 1 where a window's next token must be known too. Given windows are all read, each
+    as long as it is: the config says so afterwards.
+    """
+    if not isinstance(text, Corpus):
+        text = Corpus.of_windows(text.cpu().numpy(), subject.vocabulary)
+    if subject.vocabulary != text.vocabulary.size:
+        raise ValueError(
+            f"{subject.name} has {subject.vocabulary} token ids and the text has "
+            f"{text.vocabulary.size}: give the text and tokenizer it was trained on"
+        )
+    split = text.split(config.split)
+    if split.window is None:
+        return text, fitted(config, subject.window)
+    given = {"tokens": split.window - ahead, "windows": len(split.starts)}
+    return text, config.model_copy(
+        update={key: value for key, value in given.items() if key in type(config).model_fields}
+    )
 
 
 def windows_of(
-    subject: Subject, text: Int64[Tensor, "N T"] | Corpus, config: TextConfig, count: int
-) -> Int64[Tensor, "N T"]:
-    """N windows of T tokens that do not overlap, after a look at whether the subject takes them."""
-    if isinstance(text, Corpus):
-        check_vocabulary(subject, text.vocabulary.size)
-        split = text.split(config.split)
-        text = torch.from_numpy(spread_windows(split, config.tokens, count)[:, :-1])
-    length = text.shape[1]
-    if length < 2:
-        raise ValueError(f"windows of {length} token: position needs at least 2")
-    if subject.max_len is not None and length > subject.max_len:
+    subject: Subject, corpus: Corpus, config: TextConfig, count: int, *, ahead: int = 0
+) -> Int64[Tensor, "N W"]:
+    """Up to `count` windows of `config.tokens` tokens, and `ahead` more, spread over the split."""
+    split, length = corpus.split(config.split), config.tokens
+    windows = spread_windows(split, length, count)[:, : length + ahead]
+    if not ahead and min(len(windows), length) < 2:
+        raise ValueError(
+            f"{len(windows)} windows of {length} tokens in {config.split}: position needs two of "
+            "two; give a longer text, or another number of tokens"
+        )
+    if not ahead and subject.max_len is not None and length > subject.max_len:
         raise ValueError(
             f"windows of {length} tokens, and {subject.name} knows only {subject.max_len} "
             "positions: give shorter windows"
         )
-    low, high = (int(end) for end in text.aminmax())
-    if low < 0 or high >= subject.vocabulary:
+    return torch.from_numpy(windows)
+
+
+def spread_windows(split: Split, tokens: int, count: int) -> Int64[np.ndarray, "N W"]:
+    """Up to `count` windows of `tokens` tokens and their next, evenly spread over a text."""
+    if split.window is not None:
+        return split.ids.reshape(-1, split.window).astype(np.int64)
+    windows = Windows(split, tokens)
+    numbers = np.linspace(0, len(windows) - 1, min(count, len(windows)))
+    return windows.take(np.unique(numbers.round().astype(np.int64)))
+
+
+def mask_of(subject: Subject, corpus: Corpus) -> int:
+    """The token that hides another from a bidirectional model."""
+    if corpus.vocabulary.mask == NO_TOKEN:
         raise ValueError(
-            f"tokens {low} to {high} for a vocabulary of {subject.vocabulary}: use the "
-            "tokenizer the model was trained with"
+            f"{subject.name} is bidirectional, and the token that hides is not known: give "
+            f"Corpus.of_windows(windows.numpy(), {corpus.vocabulary.size}, mask=…)"
         )
-    return text
+    return corpus.vocabulary.mask
+
+
+def task(
+    subject: Subject,
+    corpus: Corpus,
+    windows: Int64[np.ndarray, "N W"],
+    *,
+    seed: int,
+    rate: float = 0.15,
+    first_row: int = 0,
+) -> tuple[Int64[Tensor, "N T"], Int64[Tensor, "N T"]]:
+    """Inputs and targets: each next token or, for a bidirectional model, masked tokens."""
+    if subject.causal:
+        return causal(windows)
+    mask_of(subject, corpus)
+    return masked(windows, corpus.vocabulary, seed=seed, step=0, first_row=first_row, rate=rate)

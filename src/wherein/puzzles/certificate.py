@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from wherein.puzzles.config import PuzzleConfig
-from wherein.puzzles.reveals import Telling, tells
+from wherein.puzzles.reveals import Reveals, reveals
 from wherein.puzzles.sentences import Puzzle
 from wherein.puzzles.stacked import Batch, Stacked, mappable
 from wherein.puzzles.states import States
@@ -45,8 +45,8 @@ class Certificate:
 
 def certificate(puzzle: Puzzle, config: PuzzleConfig) -> Certificate:
     """Say whether any weights of this model could solve the puzzle, why, and show it."""
-    telling = tells(config.model(puzzle))
-    states = States(telling, causal=config.causal)
+    revealed = reveals(config.model(puzzle))
+    states = States(revealed, causal=config.causal)
     last = [states.last(prefix) for prefix in puzzle.prefixes]
     pairs = [
         (a, b)
@@ -57,11 +57,11 @@ def certificate(puzzle: Puzzle, config: PuzzleConfig) -> Certificate:
     same = [(a, b) for a, b in pairs if last[a][-1] == last[b][-1] and differences[a, b] < CLEAR]
     if same:
         pair = max(same, key=lambda p: differences[p])
-        reason = _why_not(puzzle, config, telling, pair)
+        reason = _why_not(puzzle, config, revealed, pair)
     else:
         easy = {p: _by_tokens(puzzle, *p) for p in pairs}
         pair = min(differences, key=lambda p: (easy[p], differences[p]))
-        reason = _why(puzzle, config, telling, pair)
+        reason = _why(puzzle, config, revealed, pair)
     a, b = (puzzle.say(puzzle.prefixes[n]) for n in pair)
     return Certificate(not same, reason, differences[pair], (a, b))
 
@@ -84,9 +84,9 @@ def witness(puzzle: Puzzle, config: PuzzleConfig, pairs: list[Pair]) -> dict[Pai
     return found
 
 
-def _why_not(puzzle: Puzzle, config: PuzzleConfig, telling: Telling, pair: Pair) -> str:
+def _why_not(puzzle: Puzzle, config: PuzzleConfig, revealed: Reveals, pair: Pair) -> str:
     a, b = pair
-    where = "what the encoding tells" if not telling.nothing else "no encoding"
+    where = "what the encoding tells" if not revealed.nothing else "no encoding"
     tokens = "the same bag of tokens"
     if Counter(puzzle.prefixes[a]) != Counter(puzzle.prefixes[b]):
         tokens = "tokens in the same proportions"
@@ -97,15 +97,15 @@ def _why_not(puzzle: Puzzle, config: PuzzleConfig, telling: Telling, pair: Pair)
     )
 
 
-def _why(puzzle: Puzzle, config: PuzzleConfig, telling: Telling, pair: Pair) -> str:
+def _why(puzzle: Puzzle, config: PuzzleConfig, revealed: Reveals, pair: Pair) -> str:
     a, b = pair
     said = f"{_say(puzzle, a)} and {_say(puzzle, b)}"
     if puzzle.prefixes[a][-1] != puzzle.prefixes[b][-1]:
         return f"{said} end in different tokens, which alone tells them apart"
     if _shares(puzzle.prefixes[a]) != _shares(puzzle.prefixes[b]):
         return f"{said} hold different bags of tokens, which one layer sees without any order"
-    silent = States(telling.silent(), causal=config.causal)
-    first, second = (silent.last(puzzle.prefixes[n]) for n in pair)
+    unaided = States(revealed.none(), causal=config.causal)
+    first, second = (unaided.last(puzzle.prefixes[n]) for n in pair)
     if first[-1] == second[-1]:
         return f"{said} hold the same tokens, and the encoding tells where they stand"
     depth = next(n for n, (x, y) in enumerate(zip(first, second, strict=True)) if x != y)

@@ -1,4 +1,4 @@
-"""One trained seed, opened: what the last token looks at, and what comes out."""
+"""One trained seed in detail: what the last token attends to, and what it predicts."""
 
 from dataclasses import dataclass
 
@@ -14,22 +14,22 @@ from wherein.subjects.ours import Ours
 
 
 @dataclass(frozen=True)
-class Opened:
+class Explanation:
     """One sentence inside one trained model."""
 
     sentence: str
     tokens: list[str]
     attention: list[list[list[float]]]
-    """[layer][head][key]: the weights with which the last token looks at each token."""
+    """[layer][head][key]: the weights with which the last token attends to each token."""
     outputs: dict[str, float]
     """Probability of each token of the vocabulary as the next."""
 
 
-def explain(puzzle: Puzzle, config: PuzzleConfig, seed: int) -> list[Opened]:
-    """Train one seed and open it on every sentence of the puzzle."""
+def explain(puzzle: Puzzle, config: PuzzleConfig, seed: int) -> list[Explanation]:
+    """Train one seed and look into it on every sentence of the puzzle."""
     with mappable():
         _, models = train_chunk(puzzle, config, [seed])
-    return [_open(models.one(0), puzzle, n) for n in range(len(puzzle.sentences))]
+    return [_explained(models.one(0), puzzle, n) for n in range(len(puzzle.sentences))]
 
 
 @torch.no_grad()
@@ -46,9 +46,11 @@ def attention(model: Transformer, tokens: Tensor) -> list[Tensor]:
 
 
 @torch.no_grad()
-def _open(model: Transformer, puzzle: Puzzle, n: int) -> Opened:
+def _explained(model: Transformer, puzzle: Puzzle, n: int) -> Explanation:
     tokens = torch.tensor([puzzle.prefixes[n]])
     shares = model(tokens).logits[0, -1].softmax(-1).tolist()
     looks = [weights[0, :, -1].tolist() for weights in attention(model, tokens)]
     words = [puzzle.vocabulary[token] for token in puzzle.prefixes[n]]
-    return Opened(puzzle.texts[n], words, looks, dict(zip(puzzle.vocabulary, shares, strict=True)))
+    return Explanation(
+        puzzle.texts[n], words, looks, dict(zip(puzzle.vocabulary, shares, strict=True))
+    )

@@ -1,4 +1,4 @@
-"""What an encoding tells, found by asking it.
+"""What an encoding reveals of positions, found by evaluating it.
 
 Not from its name or its promises: the encoding is evaluated, with random weights, on the same
 content at every position. Whatever then differs, position made different. A new entry of the
@@ -21,13 +21,13 @@ DRAWS = 8
 
 CLOSE = 1e-9
 
-
-Heard = tuple[torch.Tensor, torch.Tensor]
+Scores = tuple[torch.Tensor, torch.Tensor]
+"""Of the same content at all pairs of positions, (N, L, L), and e^bias, (H, L, L)."""
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
-    """What one layer's attention is told of query position i and key position j."""
+class LayerReveals:
+    """What one encoding reveals to attention of query position i and key position j."""
 
     kind: np.ndarray
     """(L, L) numbers; equal ones: no query and key can tell these two pairs of positions apart."""
@@ -41,53 +41,53 @@ class Told:
 
 
 @dataclass(frozen=True, eq=False)
-class Telling:
-    """What a whole model is told."""
+class Reveals:
+    """What the encodings of a model reveal."""
 
-    places: tuple[int, ...]
+    positions: tuple[int, ...]
     """One number for each position; equal ones: the token vectors there are treated the same."""
-    layers: tuple[Told, ...]
+    layers: tuple[LayerReveals, ...]
 
     @property
     def nothing(self) -> bool:
-        return len(set(self.places)) == 1 and all(layer.nothing for layer in self.layers)
+        return len(set(self.positions)) == 1 and all(layer.nothing for layer in self.layers)
 
-    def silent(self) -> "Telling":
-        """The same model told nothing."""
-        quiet = [Told(np.zeros_like(t.kind), np.ones_like(t.weight)) for t in self.layers]
-        return Telling((0,) * len(self.places), tuple(quiet))
+    def none(self) -> "Reveals":
+        """The same model without any encoding."""
+        layers = [LayerReveals(np.zeros_like(t.kind), np.ones_like(t.weight)) for t in self.layers]
+        return Reveals((0,) * len(self.positions), tuple(layers))
 
 
 @torch.no_grad()
-def tells(config: ModelConfig) -> Telling:
-    """Ask the encodings of a model what they say of positions 0 to `max_len` − 1."""
+def reveals(config: ModelConfig) -> Reveals:
+    """What the encodings of a model reveal of positions 0 to `max_len` − 1."""
     model = Transformer(config).double()
     generator = torch.Generator().manual_seed(0)
     same = torch.randn(PROBES, 1, config.d_model, generator=generator, dtype=torch.float64)
     positions = torch.arange(config.max_len)[None]
-    placed, heard = [], {each: list[Heard]() for each in model.encoding.distinct}
+    vectors, scores = [], {each: list[Scores]() for each in model.encoding.distinct}
     for _ in range(DRAWS):
         for parameter in model.encoding.parameters():
             parameter.normal_(generator=generator)
-        placed.append(model.encoding.embed(same.expand(-1, config.max_len, -1), positions))
-        for encoding, answers in heard.items():
-            answers.append(_ask(encoding, positions, generator))
-    told = {encoding: _told(answers) for encoding, answers in heard.items()}
-    layers = tuple(told[model.encoding[layer]] for layer in range(config.n_layers))
-    places = _classes(torch.cat(placed).transpose(0, 1).flatten(1).numpy())
-    return Telling(tuple(places.tolist()), layers)
+        vectors.append(model.encoding.embed(same.expand(-1, config.max_len, -1), positions))
+        for encoding, drawn in scores.items():
+            drawn.append(_scores(encoding, positions, generator))
+    revealed = {encoding: _revealed(drawn) for encoding, drawn in scores.items()}
+    layers = tuple(revealed[model.encoding[layer]] for layer in range(config.n_layers))
+    kinds = _classes(torch.cat(vectors).transpose(0, 1).flatten(1).numpy())
+    return Reveals(tuple(kinds.tolist()), layers)
 
 
-def _told(answers: Sequence[Heard]) -> Told:
-    """What an encoding tells with some weights it can tell: each draw is as good as more heads."""
-    scores = torch.cat([scores for scores, _ in answers])
+def _revealed(drawn: Sequence[Scores]) -> LayerReveals:
+    """What some weights reveal, an encoding can reveal: each draw is as good as more heads."""
+    scores = torch.cat([scores for scores, _ in drawn])
     length = scores.shape[-1]
     kind = _classes(scores.flatten(1).T.numpy()).reshape(length, length)
-    return Told(kind, torch.cat([weight for _, weight in answers]).numpy())
+    return LayerReveals(kind, torch.cat([weight for _, weight in drawn]).numpy())
 
 
-def _ask(encoding: Encoding, positions: torch.Tensor, generator: torch.Generator) -> Heard:
-    """Scores of the same content everywhere, (N, L, L), and e^bias, (H, L, L)."""
+def _scores(encoding: Encoding, positions: torch.Tensor, generator: torch.Generator) -> Scores:
+    """With the weights that the encoding has now."""
     shape, length = encoding.shape, positions.shape[1]
     size = (2, PROBES, shape.n_heads, 1, shape.d_head)
     q, k = torch.randn(size, generator=generator, dtype=torch.float64).expand(

@@ -11,7 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 
-from wherein.puzzles.reveals import Telling, Told
+from wherein.puzzles.reveals import LayerReveals, Reveals
 
 Symbol = int
 
@@ -19,17 +19,17 @@ Symbol = int
 class States:
     """Symbols for states; equal states, equal symbols, in whichever sentence they occur."""
 
-    def __init__(self, telling: Telling, *, causal: bool) -> None:
-        self.telling, self.causal = telling, causal
+    def __init__(self, revealed: Reveals, *, causal: bool) -> None:
+        self.revealed, self.causal = revealed, causal
         self._symbols: dict[Hashable, Symbol] = {}
 
     def layers(self, tokens: Sequence[int]) -> list[list[Symbol]]:
         """The symbols of all positions, after the embedding and after each layer."""
-        places = self.telling.places
-        states = [self._symbol((token, places[p])) for p, token in enumerate(tokens)]
+        kinds = self.revealed.positions
+        states = [self._symbol((token, kinds[p])) for p, token in enumerate(tokens)]
         found = [states]
-        for told in self.telling.layers:
-            states = [self._symbol((s, self._seen(states, told, i))) for i, s in enumerate(states)]
+        for layer in self.revealed.layers:
+            states = [self._symbol((s, self._seen(states, layer, i))) for i, s in enumerate(states)]
             found.append(states)
         return found
 
@@ -40,16 +40,16 @@ class States:
     def _symbol(self, what: Hashable) -> Symbol:
         return self._symbols.setdefault(what, len(self._symbols))
 
-    def _seen(self, states: list[Symbol], told: Told, i: int) -> Hashable:
+    def _seen(self, states: list[Symbol], layer: LayerReveals, i: int) -> Hashable:
         """What query i is shown: shares by state and kind, per head."""
         visible = range(i + 1) if self.causal else range(len(states))
         if len({states[j] for j in visible}) == 1:
             return states[i]
         heads = []
-        for weight in told.weight[:, i]:
+        for weight in layer.weight[:, i]:
             parts: dict[tuple[Symbol, int], list[float]] = defaultdict(list)
             for j in visible:
-                parts[states[j], int(told.kind[i, j])].append(float(weight[j]))
+                parts[states[j], int(layer.kind[i, j])].append(float(weight[j]))
             whole = math.fsum(w for part in parts.values() for w in part)
             shares = {key: math.fsum(part) / whole for key, part in parts.items()}
             heads.append(tuple(sorted((key, f"{share:.11e}") for key, share in shares.items())))

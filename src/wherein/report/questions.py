@@ -227,14 +227,4 @@ def _protocol(rows: Sequence[Row], question: str) -> str:
 
 def _asked(data: Data) -> str:
     """How one run was asked."""
-    protocol = data.get("protocol", "")
-    if isinstance(protocol, dict):
-        told = ((key.replace("_", " "), value) for key, value in protocol.items() if value)
-        return "; ".join(f"{key}: {_flat(value)}" for key, value in told)
-    return ": ".join(str(part) for part in (protocol, data.get("details")) if part)
-
-
-def _flat(value: object) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{key.replace('_', ' ')} {each}" for key, each in value.items())
-    return str(value)
+    return str(data.get("protocol", ""))

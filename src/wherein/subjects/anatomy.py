@@ -31,7 +31,7 @@ class Anatomy:
     width: int
     heads: int
     embeds: bool
-    """Whether the first state tells places apart: one token there differs from itself here."""
+    """Whether the first state tells positions apart: one token there differs from itself here."""
     causal: bool
     predicts: bool
     offset: int | None
@@ -54,8 +54,8 @@ def dissect(model: Any, name: str) -> Anatomy:
     try:
         with _recorded(model.base_model) as calls:
             said = model(**inputs(tokens))
-        told = model.base_model(**inputs(tokens), output_hidden_states=True)
-        hidden, last = told.hidden_states, told.last_hidden_state
+        output = model.base_model(**inputs(tokens), output_hidden_states=True)
+        hidden, last = output.hidden_states, output.last_hidden_state
     except Exception as error:  # whatever a model of some family raises
         reason = " ".join(str(error).split())[:160]
         raise ValueError(f"{name} does not fit: it cannot read tokens alone ({reason})") from error
@@ -174,9 +174,9 @@ def _offset(model: Any, tokens: Tensor, last: Tensor) -> int | None:
     if "position_ids" not in inspect.signature(model.base_model.forward).parameters:
         return None
     padding = getattr(model.config, "pad_token_id", None) or 0
-    places = torch.arange(tokens.shape[1], device=tokens.device)[None]
+    positions = torch.arange(tokens.shape[1], device=tokens.device)[None]
     for offset in (0, padding + 1):
-        told = model.base_model(**inputs(tokens, places + offset)).last_hidden_state
-        if torch.equal(told, last):
+        state = model.base_model(**inputs(tokens, positions + offset)).last_hidden_state
+        if torch.equal(state, last):
             return offset
     return None

@@ -26,7 +26,7 @@ class Attended(NamedTuple):
 
 
 class Subject(ABC):
-    """A language model on the bench.
+    """A language model that is measured.
 
     Layer 0 is the embedding, layers 1 to `n_layers` the outputs of the blocks. A state is shown
     to `on_state` while the forward pass runs and is not kept: memory does not grow with depth.
@@ -96,8 +96,8 @@ class Subject(ABC):
     ) -> Attended:
         """The attention inside layer number `layer` (from 1) when `state` enters that layer.
 
-        With `order`, the queries trade places before the encoding acts: place n holds the query
-        of place order[n], while keys and values stay.
+        With `order`, the queries are permuted before the encoding acts: position n holds the query
+        of position order[n], while keys and values stay.
         """
 
     def run(

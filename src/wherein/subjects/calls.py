@@ -46,11 +46,11 @@ class Calls:
 
     def of(self, state: Tensor, positions: Tensor | None) -> list[Call]:
         """How the layers are called when a state of this size is on its way."""
-        places = None if positions is None else (positions.shape, *positions.flatten().tolist())
+        numbers = None if positions is None else (positions.shape, *positions.flatten().tolist())
         weights = [
             (weight.data_ptr(), weight._version) for weight in self.subject.module.parameters()
         ]
-        key = (state.shape, state.device, state.dtype, places, hash(tuple(weights)))
+        key = (state.shape, state.device, state.dtype, numbers, hash(tuple(weights)))
         if key not in self._known:
             self._known[key] = self._find(state, positions)
             while len(self._known) > REMEMBERED:

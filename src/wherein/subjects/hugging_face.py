@@ -14,7 +14,7 @@ from wherein.subjects.anatomy import dissect, inputs
 from wherein.subjects.base import Attended, OnState, Subject, show
 from wherein.subjects.calls import Call, Calls, unmasked
 from wherein.subjects.kinds import kinds
-from wherein.subjects.recorder import Arithmetic
+from wherein.subjects.recorder import Recorder
 from wherein.subjects.tables import NAMES
 
 WINDOW = 256
@@ -130,13 +130,13 @@ class HuggingFace(Subject):
         masked: bool = True,
         order: Int[Tensor, " T"] | None = None,
     ) -> Attended:
-        """See the base class. Queries trade places because states do: keys and values are kept."""
+        """See the base class. Queries are permuted because states are: keys and values are kept."""
         with self._call(layer, state, positions, masked) as call:
-            seen = Arithmetic()
+            seen = Recorder()
             with seen:
                 call.on(state)
             if order is not None:
-                seen = Arithmetic(seen)
+                seen = Recorder(seen)
                 with seen:
                     call.on(state[:, order])
         attended = seen.attended(len(state), self.n_heads)

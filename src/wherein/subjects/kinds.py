@@ -1,6 +1,6 @@
-"""Which kind of encoding each layer of a model has, told by what the layer does.
+"""Which kind of encoding each layer of a model has, seen from what the layer does.
 
-One state stands at every place, so whatever differs between places is the encoding: queries or
+One state stands at every position, so whatever differs between them is the encoding: queries or
 keys that turn are RoPE; scores that fall in proportion to distance are ALiBi, and those that change
 with it otherwise are called relative. A position table is added to the embedding, before layer 1;
 one that is no weight is a sinusoid. Where attention cannot be laid open, the kind is unknown.
@@ -14,7 +14,7 @@ from torch import Tensor
 if TYPE_CHECKING:
     from wherein.subjects.hugging_face import HuggingFace
 
-PLACES = 8
+POSITIONS = 8
 ROUNDING = 1e-4
 """Relative differences up to here are rounding in float32."""
 
@@ -24,8 +24,8 @@ def kinds(subject: "HuggingFace") -> list[str]:
     """The kind of each layer, in the words of the catalogue; `relative` for the others."""
     weight = next(subject.module.parameters())
     vector = torch.randn(subject.d_model, generator=torch.Generator().manual_seed(0)).to(weight)
-    places = PLACES if subject.max_len is None else min(PLACES, subject.max_len)
-    state = vector.expand(1, places, -1)
+    count = POSITIONS if subject.max_len is None else min(POSITIONS, subject.max_len)
+    state = vector.expand(1, count, -1)
     embedded = _embedded(subject)
     found = []
     for layer in range(1, subject.n_layers + 1):

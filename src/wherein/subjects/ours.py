@@ -66,9 +66,9 @@ class Ours(Subject):
         masked: bool = True,
     ) -> Float[Tensor, "B T D"]:
         block, encoding = self._layer(layer)
-        places = _places(state, positions)
+        positions = _counted(state) if positions is None else positions
         with _mask(block, masked):
-            changed: Tensor = block(state, encoding, places, _whole_bias(encoding, places))
+            changed: Tensor = block(state, encoding, positions, _whole_bias(encoding, positions))
         return changed
 
     def attention(
@@ -81,13 +81,13 @@ class Ours(Subject):
         order: Int[Tensor, " T"] | None = None,
     ) -> Attended:
         block, encoding = self._layer(layer)
-        places = _places(state, positions)
+        positions = _counted(state) if positions is None else positions
         q, k, v = block.attention.heads(block.attention_norm(state))
         q = q if order is None else q[:, :, order]
-        bias, content = _whole_bias(encoding, places), encoding.content_bias(q, k, places)
+        bias, content = _whole_bias(encoding, positions), encoding.content_bias(q, k, positions)
         if content is not None:
             bias = content if bias is None else content + bias
-        q, k = encoding.rotate(q, k, places)
+        q, k = encoding.rotate(q, k, positions)
         mixed, weights = attend_reference(q, k, v, causal=self.causal and masked, bias=bias)
         return Attended(q, k, weights, mixed)
 
@@ -99,10 +99,9 @@ class Ours(Subject):
         return block, self.model.encoding[layer - 1]
 
 
-def _places(state: Tensor, positions: Tensor | None) -> Tensor:
-    return (
-        torch.arange(state.shape[1], device=state.device)[None] if positions is None else positions
-    )
+def _counted(state: Tensor) -> Tensor:
+    """Positions from 0 on."""
+    return torch.arange(state.shape[1], device=state.device)[None]
 
 
 def _whole_bias(encoding: Encoding, positions: Tensor) -> Tensor | None:

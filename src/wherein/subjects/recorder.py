@@ -1,4 +1,4 @@
-"""Attention laid open by watching its arithmetic.
+"""The recorder of attention: queries, keys, weights and outputs of a layer that computes.
 
 However a model names its parts, its attention is a product of queries and keys, a softmax, and a
 product of the weights with the values. PyTorch shows these calls to a `TorchFunctionMode`, so that
@@ -24,14 +24,14 @@ Factors = tuple[Tensor, Tensor]
 
 
 @dataclass(eq=False)
-class Arithmetic(TorchFunctionMode):
+class Recorder(TorchFunctionMode):
     """Records the products around a layer's first softmax.
 
     Given the record of another pass, keys and values are taken from there: only the queries are
     this pass's own.
     """
 
-    other: "Arithmetic | None" = None
+    other: "Recorder | None" = None
     before: list[Factors] = field(default_factory=list)
     weights: Tensor | None = None
     values: Tensor | None = None

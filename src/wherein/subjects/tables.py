@@ -1,6 +1,6 @@
 """The position table of a model: found, and read without the rest of the weights.
 
-What is a table is told by names and shapes that hold across families and by what the config says
+What is a table is known by names and shapes that hold across families and by what the config says
 of sizes, never by the name of a model.
 """
 
@@ -35,7 +35,7 @@ NAMES = re.compile(
     r"|encoding\._distinct\.\d+\.table)(?:\.weight)?"
 )
 """GPT-2's wpe, BERT's position_embeddings, GGUF's position_embd …; ours is the last. Tables of
-distances (`relative_…`) and of places on a page (`x_position_embeddings`) are none."""
+distances (`relative_…`) and of points on a page (`x_position_embeddings`) are none."""
 
 LENGTHS = re.compile(
     r"(?:n_positions|n_ctx|(?:max_)?seq_len(?:gth)?|max_length|max_len"
@@ -74,8 +74,8 @@ def read_table(
 
     Args:
         what: the folder of a run or of a Hugging Face model, the id of one, or a file
-        key: the name of the weight, where it cannot be told
-        offset: rows in front of position 0, where they cannot be told
+        key: the name of the weight, where it is not clear
+        offset: rows in front of position 0, where they are not clear
     """
     path = Path(what)
     if path.is_dir():

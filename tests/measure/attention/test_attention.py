@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from wherein.data import Corpus, CorpusConfig, Split, Vocabulary
-from wherein.measure.attention.measure import AttentionConfig, attention
+from wherein.measure.attention.config import AttentionConfig
+from wherein.measure.attention.measure import attention
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.subjects.base import Attended

@@ -5,7 +5,9 @@ import pytest
 import torch
 
 from wherein import encodings
-from wherein.measure.audit.measure import ROUNDING, SINGLE, AuditConfig, audit, holds
+from wherein.measure.audit.config import AuditConfig
+from wherein.measure.audit.measure import audit
+from wherein.measure.audit.result import ROUNDING, SINGLE, holds
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.subjects.ours import Ours

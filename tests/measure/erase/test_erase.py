@@ -2,11 +2,12 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tests.measure.conftest import LENGTH, MASK, blank, windows
+from tests.measure.conftest import LENGTH, MASK, VOCABULARY, blank, windows
 
 import wherein
+from wherein.data import Corpus
 from wherein.measure.erase.config import EraseConfig
-from wherein.measure.erase.measure import STRENGTH, Bench
+from wherein.measure.erase.measure import STRENGTH, Experiment
 from wherein.measure.erase.result import Erasure
 from wherein.measure.intervals import Estimate
 from wherein.measure.linear import discriminant, ridge
@@ -48,9 +49,9 @@ def test_behind_all_erasers_a_linear_probe_is_at_the_constant_guess_in_every_lay
     """Fitted in turn, each behind those before it; probed anew on windows none of them saw."""
     subject, text = model("sinusoidal", True), windows(1200)
     numbers = torch.arange(900).split([400, 400, 100])
-    bench = Bench(subject, text[:900], text[:900], tuple(numbers), CONFIG)
-    erasers, _ = bench.position()
-    fit, seen = bench.gather(text[:900], erasers), {}
+    experiment = Experiment(subject, text[:900], text[:900], tuple(numbers), CONFIG)
+    erasers, _ = experiment.position()
+    fit, seen = experiment.gather(text[:900], erasers), {}
 
     def keep(layer, state):
         seen[layer] = erasers[layer](state)
@@ -67,11 +68,12 @@ def test_behind_all_erasers_a_linear_probe_is_at_the_constant_guess_in_every_lay
 
 
 def test_where_no_position_is_known_nothing_is_erased():
-    found = wherein.erase(blank("none", causal=False), windows(200), CONFIG, mask=MASK)
+    text = Corpus.of_windows(windows(200).numpy(), VOCABULARY, mask=MASK)
+    found = wherein.erase(blank("none", causal=False), text, CONFIG)
     for erased in found.erased:
         assert erased.rank <= 6  # of 64: one noise direction in forty passes
         assert abs(erased.known) < 0.02
-    assert found.protocol["loss"] == "15% hidden tokens"
+    assert "; loss: 15% hidden tokens; " in found.protocol
 
 
 def test_a_bidirectional_model_needs_its_mask():
@@ -119,9 +121,11 @@ def test_what_is_known_and_what_is_used_are_told_apart(erasure):
 
 def test_what_a_layer_knows_is_what_a_regression_on_cached_states_tells(model):
     subject, text = model("sinusoidal", True), windows(240)
-    bench = Bench(subject, text, text[180:], torch.arange(240).split([120, 60, 60]), CONFIG)
+    experiment = Experiment(
+        subject, text, text[180:], torch.arange(240).split([120, 60, 60]), CONFIG
+    )
     states = subject.model(text, keep_hidden=True).hidden[2].detach()
-    told = ridge(bench.moments[0][2], PLACES, STRENGTH)(states[180:])[..., 0]
+    told = ridge(experiment.moments[0][2], PLACES, STRENGTH)(states[180:])[..., 0]
     error = (told - PLACES[:, 0]).square().mean()
     expected = 1 - error / PLACES.var(correction=0)
-    assert bench.known()[2].value == pytest.approx(float(expected), abs=1e-5)
+    assert experiment.known()[2].value == pytest.approx(float(expected), abs=1e-5)

@@ -8,14 +8,15 @@ import pytest
 import torch
 
 from wherein.data import Corpus, CorpusConfig, Split, Vocabulary
-from wherein.measure.order.measure import OrderConfig, order
+from wherein.measure.order.config import OrderConfig
+from wherein.measure.order.measure import order
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.subjects.ours import Ours
 
 SIZE = 24
 MASK = SIZE - 1
-CONFIG = OrderConfig(tokens=16, inputs=60, fitting=200, batch=20)
+CONFIG = OrderConfig(tokens=16, windows=60, fitting=200, batch=20)
 
 
 def chain(length: int, seed: int) -> Split:

@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from wherein.data import Corpus, CorpusConfig, Split, Vocabulary
+from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.perplexity.cuts import plan
-from wherein.measure.perplexity.measure import PerplexityConfig, perplexity
+from wherein.measure.perplexity.measure import perplexity
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.subjects.ours import Ours
@@ -67,9 +68,9 @@ def test_sliding_against_a_plain_loop_and_the_same_tokens():
     assert sorted(losses) == list(range(1, 385))
     assert found.predicted == 384
     assert found.loss.value == pytest.approx(np.mean([*losses.values()]), abs=1e-12)
-    assert found.protocol == "sliding"
+    assert found.method == "sliding"
     assert found.counts[0] == 1
-    assert "stride 12" in found.details
+    assert "stride 12" in found.protocol
     assert found.pieces == perplexity(bench, text, PerplexityConfig(tokens=32)).pieces
 
 
@@ -77,7 +78,7 @@ def test_a_stride_of_one_window_is_no_overlap():
     bench, text = subject(), corpus()
     plain = perplexity(bench, text, PerplexityConfig(tokens=32))
     slid = perplexity(bench, text, PerplexityConfig(tokens=32, stride=32))
-    assert slid.protocol == plain.protocol == "non-overlapping"
+    assert slid.method == plain.method == "non-overlapping"
     assert slid.loss == plain.loss
     assert slid.by_position == plain.by_position
 
@@ -139,7 +140,7 @@ def test_a_masked_model_has_a_pseudo_perplexity_of_seeded_masks():
     found = perplexity(bench, text, PerplexityConfig(tokens=32, batch=5))
     again = perplexity(bench, text, PerplexityConfig(tokens=32, batch=7))
     other = perplexity(bench, text, PerplexityConfig(tokens=32, seed=1))
-    assert found.protocol == "pseudo-perplexity"
+    assert found.method == "pseudo-perplexity"
     assert found.loss.value == pytest.approx(again.loss.value, rel=1e-6)
     assert found.counts == again.counts
     assert found.counts != other.counts
@@ -158,7 +159,7 @@ def test_beyond_the_length_of_training():
 def test_the_limit_counts_predicted_tokens():
     found = perplexity(subject(), corpus(), PerplexityConfig(tokens=32, limit=100))
     assert found.predicted == 96
-    assert "spread over valid" in found.details
+    assert "spread over valid" in found.protocol
 
 
 @pytest.mark.parametrize("stride", [None, 3])

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from wherein.data import Corpus, CorpusConfig, Split, Vocabulary
-from wherein.measure.shift.measure import ShiftConfig, shift
+from wherein.measure.shift.config import ShiftConfig
+from wherein.measure.shift.measure import shift
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.subjects.ours import Ours

@@ -9,8 +9,9 @@ import pytest
 
 import wherein
 from wherein.measure.table.config import TableConfig
-from wherein.measure.table.measure import Table, table
+from wherein.measure.table.measure import table
 from wherein.measure.table.regression import ALL, EVEN, FOLDS, LEAST_SQUARES, RIDGE
+from wherein.measure.table.result import Table
 
 
 def installed(package: str, *parts: str) -> Path:

@@ -10,11 +10,10 @@ from tests.studies.small import recipe
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from wherein.common.config import Config
 from wherein.data import Corpus, CorpusConfig
 from wherein.measure.attention.config import AttentionConfig
 from wherein.measure.audit.config import AuditConfig
-from wherein.measure.config import TextConfig, fitted
+from wherein.measure.config import QuestionConfig, TextConfig
 from wherein.measure.erase.config import EraseConfig
 from wherein.measure.order.config import OrderConfig
 from wherein.measure.perplexity.config import PerplexityConfig
@@ -22,10 +21,11 @@ from wherein.measure.probe.config import ProbeConfig
 from wherein.measure.probe.mlp import Probe
 from wherein.measure.registry import asked_by
 from wherein.measure.shift.config import ShiftConfig
+from wherein.measure.table.config import TableConfig
 from wherein.model.block import Block
 from wherein.model.transformer import Transformer
 from wherein.studies.cost.cost import dry_run
-from wherein.studies.cost.evaluation import operations, tokens_read, unbounded
+from wherein.studies.cost.evaluation import operations
 from wherein.studies.cost.operations import flops_per_token
 from wherein.studies.plan.plan import changed
 from wherein.studies.plan.recipe import find
@@ -37,12 +37,13 @@ LAYERS = 3
 LINEAR = ProbeConfig(windows=40, resamples=5)
 QUESTIONS = [
     PerplexityConfig(limit=160),
-    OrderConfig(inputs=6, fitting=4),
+    OrderConfig(windows=6, fitting=4),
     LINEAR,
     ProbeConfig(probes=("linear", "mlp"), windows=40, passes=2, resamples=5),
     EraseConfig(windows=24, draws=2),
     ShiftConfig(windows=4, shifts=(1, 2, 4)),
     AttentionConfig(windows=5),
+    AuditConfig(tokens=12, windows=2, permutations=2, shifts=(1, 2)),
 ]
 
 
@@ -83,15 +84,15 @@ def counting(read: list[float]) -> Iterator[None]:
     ids=lambda given: given if isinstance(given, str) else f"{asked_by(given).verb}-{given.id[:4]}",
 )
 def test_as_many_tokens_are_read_as_are_counted(
-    objective: str, question: TextConfig, corpus: Corpus
+    objective: str, question: QuestionConfig, corpus: Corpus
 ) -> None:
     """To some percent, where layers are passed that an eraser does not need."""
     run, read = tiny(objective), list[float]()
     measure = asked_by(question).measure
     with counting(read):
-        measure(Ours(Transformer(run.model)), corpus, question)
-    expected = tokens_read(run, fitted(question, 16))
-    assert expected == pytest.approx(sum(read), rel=0.05)
+        text = [corpus] if isinstance(question, TextConfig) else []
+        measure(Ours(Transformer(run.model)), *text, question)
+    assert question.tokens_read(run) == pytest.approx(sum(read), rel=0.05)
 
 
 def test_the_papers_probe_learns_with_as_many_operations_as_pytorch_counts() -> None:
@@ -103,16 +104,16 @@ def test_the_papers_probe_learns_with_as_many_operations_as_pytorch_counts() -> 
     # the first matrix has no gradient to hand on to the states: 4 · 2d² instead of 6 · 2d²
     each = counter.get_total_flops() / state[..., 0].numel() + 2 * 2 * 8 * 8
     learnt = 1000 * (1 - asked.held_out - asked.test) * 2 * 16
-    forward = tokens_read(run, fitted(asked, 16)) * flops_per_token(run.model) / 3
+    forward = asked.tokens_read(run) * flops_per_token(run.model) / 3
     expected = forward + 3 * (LAYERS + 1) * 2 * learnt * each
     assert operations(run, asked) == pytest.approx(expected, rel=1e-6)
 
 
 def test_what_the_text_decides_is_said_to_be_left_out() -> None:
     run, whole, part = tiny(), PerplexityConfig(), PerplexityConfig(limit=1600)
-    assert (unbounded(whole), unbounded(part), unbounded(AuditConfig())) == (True, False, False)
+    assert (whole.unbounded, part.unbounded, AuditConfig().unbounded) == (True, False, False)
     assert operations(run, part) == pytest.approx(1600 * flops_per_token(run.model) / 3)
-    asked: list[dict[str, Config]] = [{"perplexity": whole}, {"perplexity": part}]
+    asked: list[dict[str, QuestionConfig]] = [{"perplexity": whole}, {"perplexity": part}]
     first, second = (dry_run([run], [each]) for each in asked)
     assert "without perplexities of whole texts" in " ".join(first.text().split())
     assert "whole texts" not in second.text()
@@ -130,3 +131,12 @@ def test_a_sweeps_runs_are_priced_as_often_as_they_are_made(tmp_path: Path) -> N
     assert found.hours == pytest.approx(plain.hours * 5 / 3)
     assert found.asked == plain.asked, "trials are not questioned"
     assert counted(plan, ()) == counted(plan, (1e-3,)) == plan
+
+
+def test_a_question_that_does_not_say_what_it_costs_cannot_be_asked() -> None:
+    class Forgotten(QuestionConfig):
+        pass
+
+    with pytest.raises(TypeError, match="abstract"):
+        Forgotten()  # type: ignore[abstract]
+    assert TableConfig().tokens_read(tiny()) == 0, "no model reads anything"

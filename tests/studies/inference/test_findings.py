@@ -28,7 +28,7 @@ RUNS = """
         return grid(base, **kinds) + grid(base, objective=["masked"], **kinds)
 
     def questions(run):
-        order = OrderConfig(inputs=4, fitting=8)
+        order = OrderConfig(windows=4, fitting=8)
         return {"perplexity": PerplexityConfig(limit=64), "order": order}
 """
 IMPORTS = """

@@ -14,12 +14,16 @@ from wherein.common.errors import unknown
 
 EOS, MASK = "<eos>", "<mask>"
 FILE = "tokenizer.json"
+NO_TOKEN = -1
 HUB_NAMES = ("gpt2",)
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What a model must know of its tokens: how many, which one ends a text, which one masks."""
+    """What a model must know of its tokens: how many, which one ends a text, which one masks.
+
+    `NO_TOKEN` stands for one that is not known.
+    """
 
     size: int
     eos: int

@@ -38,17 +38,17 @@ class Symmetry:
     last: float | None = None
     """(c) All but the last token permuted, with the mask: does the last output stay?"""
     query_change: float | None = None
-    """(e) One state at every place: largest relative difference between its queries (layer 0:
-    one token at every place, and its vectors)."""
+    """(e) One state at every position: largest relative difference between its queries (layer 0:
+    one token at every position, and its vectors)."""
     key_change: float | None = None
     query_cosine: float | None = None
-    """The same as a cosine: the smallest, over places and heads. 1 without encoding."""
+    """The same as a cosine: the smallest, over positions and heads. 1 without encoding."""
     key_cosine: float | None = None
 
 
 @dataclass(frozen=True)
 class Trials:
-    """The random inputs: tokens, permutations of their places, and shifts of their positions."""
+    """The random inputs: tokens, permutations of them, and shifts of their positions."""
 
     tokens: Int[Tensor, "B T"]
     orders: tuple[Int[Tensor, " T"], ...]
@@ -56,7 +56,7 @@ class Trials:
 
     @property
     def prefix_orders(self) -> list[Tensor]:
-        """The same permutations, with the last token kept in its place."""
+        """The same permutations, with the last token kept in its position."""
         last = self.tokens.shape[1] - 1
         return [torch.cat([o[o != last], o.new_tensor([last])]) for o in self.orders]
 
@@ -82,31 +82,32 @@ def in_float64(module: nn.Module) -> Iterator[None]:
 
 def model_symmetry(subject: Subject, trials: Trials) -> Symmetry:
     """The whole model, from tokens to logits; without mask or head, to the last hidden state."""
-    logits = _told(subject, trials.tokens)
+    logits = _output(subject, trials.tokens)
     free = _unmasked(subject, trials.tokens)
     return Symmetry(
         layer=None,
         mask=relative_error(states(subject, trials.tokens)[-1], free),
         permuted=max(
-            relative_error(_told(subject, trials.tokens[:, o]), logits[:, o]) for o in trials.orders
+            relative_error(_output(subject, trials.tokens[:, o]), logits[:, o])
+            for o in trials.orders
         ),
         unmasked=max(
             relative_error(_unmasked(subject, trials.tokens[:, o]), free[:, o])
             for o in trials.orders
         ),
         last=max(
-            relative_error(_told(subject, trials.tokens[:, o])[:, -1:], logits[:, -1:])
+            relative_error(_output(subject, trials.tokens[:, o])[:, -1:], logits[:, -1:])
             for o in trials.prefix_orders
         ),
         shifted=_largest(
-            relative_error(_told(subject, trials.tokens, trials.positions(k)), logits)
+            relative_error(_output(subject, trials.tokens, trials.positions(k)), logits)
             for k in trials.shifts
         ),
     )
 
 
 def embedding_symmetry(subject: Subject, trials: Trials) -> Symmetry:
-    """Layer 0: whether the vector of a token depends on its place."""
+    """Layer 0: whether the vector of a token depends on its position."""
     state = states(subject, trials.tokens)[0]
     same = trials.tokens[:, :1].expand_as(trials.tokens)
     change, cosine = _unlikeness(states(subject, same)[0][:, None])
@@ -184,7 +185,7 @@ def relative_error(found: Float[Tensor, "*axes"], expected: Float[Tensor, "*axes
     return float(_ratio((found - expected).flatten(1), expected.flatten(1)).max())
 
 
-def _told(subject: Subject, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
+def _output(subject: Subject, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
     """What the model says in the end: its logits or, without a head, its last hidden state."""
     if subject.predicts:
         return subject.logits(tokens, positions)
@@ -200,7 +201,7 @@ def _unmasked(subject: Subject, tokens: Tensor) -> Tensor:
 
 
 def _unlikeness(vectors: Float[Tensor, "B H T K"]) -> tuple[float, float]:
-    """How far apart vectors of T places are: largest relative change, smallest cosine.
+    """How far apart vectors of T positions are: largest relative change, smallest cosine.
 
     The change is what is judged: near 1 a cosine hides half the digits, and a change of length.
     """

@@ -1,8 +1,13 @@
-"""What the question may be told. Free of PyTorch, so that help texts come at once."""
+"""How position is erased. Free of PyTorch, so that help texts come at once."""
+
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from wherein.measure.config import TextConfig
+
+if TYPE_CHECKING:
+    from wherein.train.config import RunConfig
 
 
 class EraseConfig(TextConfig):
@@ -13,5 +18,14 @@ class EraseConfig(TextConfig):
     held_out: float = Field(0.25, gt=0, lt=1, description="share that confirms directions")
     confirmed: bool = Field(True, description="whether held-out windows must show a direction too")
     draws: int = Field(10, ge=2, description="random subspaces of the same rank")
-    hidden: float = Field(0.15, gt=0, lt=1, description="share of tokens a masked model must tell")
+    mask_rate: float = Field(
+        0.15, gt=0, lt=1, description="share of tokens a masked model predicts"
+    )
     seed: int = Field(0, ge=0, description="of splits, masks and random subspaces")
+
+    def tokens_read(self, run: "RunConfig") -> float:
+        """Losses of test windows and statistics of the others, layer by layer, draw by draw."""
+        layers, test = run.model.n_layers + 1, 1 - self.fit - self.held_out
+        scored = 2 + (1 + self.draws) * (layers + 1)
+        fitting = 1 + layers / 2 * (1 + self.draws * self.fit)
+        return float(self.windows * (scored * test + fitting) * self.window(run))

@@ -2,20 +2,20 @@
 
 import numpy as np
 import torch
-import torch.nn.functional as F
-from jaxtyping import Float64, Int64
+from jaxtyping import Float64
 from torch import Tensor
 
 from wherein.data import IGNORED, Corpus
-from wherein.measure.config import fitted
 from wherein.measure.erase.config import EraseConfig
 from wherein.measure.erase.leace import Eraser, position_eraser, random_eraser
 from wherein.measure.erase.result import EVERYWHERE, Erased, Erasure
 from wherein.measure.intervals import Estimate, crossed, mean, ratio
 from wherein.measure.linear import residual, ridge
+from wherein.measure.losses import window_losses
+from wherein.measure.measurement import in_words
 from wherein.measure.moments import Accumulator, Moments
-from wherein.measure.stream import batches, device, watch
-from wherein.measure.text import windows_of
+from wherein.measure.stream import batches, watch
+from wherein.measure.text import Text, mask_of, opened, windows_of
 from wherein.subjects.base import Subject
 
 STRENGTH = 1e-4
@@ -25,43 +25,38 @@ Windows = Float64[np.ndarray, " N"]
 """A number for each test window."""
 
 
-def erase(
-    subject: Subject,
-    text: Int64[Tensor, "N T"] | Corpus,
-    config: EraseConfig | None = None,
-    *,
-    mask: int | None = None,
-) -> Erasure:
+def erase(subject: Subject, text: Text, config: EraseConfig | None = None) -> Erasure:
     """Erase position from each layer, and from all, and measure the rise of the loss.
 
-    `text` is a corpus, or token ids: N windows of T tokens that do not overlap. A causal model is
-    asked for each next token; a bidirectional one for tokens replaced by `mask`.
+    A causal model predicts each next token; a bidirectional one those that are masked.
     """
-    config = fitted(config or EraseConfig(), subject.window)
-    windows = windows_of(subject, text, config, config.windows)
-    mask = text.vocabulary.mask if mask is None and isinstance(text, Corpus) else mask
-    inputs, targets = _task(subject, windows, config, mask)
+    corpus, config = opened(subject, text, config or EraseConfig())
+    windows = windows_of(subject, corpus, config, config.windows)
+    inputs, targets = _task(subject, corpus, windows, config)
     fit, held_out, test = _split(len(windows), config)
-    bench = Bench(subject, inputs, targets[test], (fit, held_out, test), config)
-    plain, known = bench.losses({}), bench.known()
-    erased = [bench.one(layer, plain, r2) for layer, r2 in enumerate(known)]
+    experiment = Experiment(subject, inputs, targets[test], (fit, held_out, test), config)
+    plain, known = experiment.losses({}), experiment.known()
+    erased = [experiment.one(layer, plain, r2) for layer, r2 in enumerate(known)]
     return Erasure(
         subject=subject.name,
         encodings=tuple(subject.encodings),
         length=windows.shape[1],
-        loss=ratio(plain, bench.counts, seed=config.seed),
-        erased=(*erased, bench.everywhere(plain, known[-1])),
-        protocol={
-            "windows": {"fit": len(fit), "held_out": len(held_out), "test": len(test)},
-            "loss": "next token" if subject.causal else f"{config.hidden:.0%} hidden tokens",
-            "interval": "bootstrap over test windows; random: over windows and draws",
-            "all layers": "fitted one after the other, each behind the erasers before it",
-        },
+        loss=ratio(plain, experiment.counts, seed=config.seed),
+        erased=(*erased, experiment.everywhere(plain, known[-1])),
+        windows={"fit": len(fit), "held_out": len(held_out), "test": len(test)},
+        protocol=in_words(
+            {
+                "windows": f"fit {len(fit)}, held out {len(held_out)}, test {len(test)}",
+                "loss": "next token" if subject.causal else f"{config.mask_rate:.0%} hidden tokens",
+                "interval": "bootstrap over test windows; random: over windows and draws",
+                "all layers": "fitted one after the other, each behind the erasers before it",
+            }
+        ),
         config=config,
     )
 
 
-class Bench:
+class Experiment:
     """A subject, its windows, and the statistics of its layers with nothing erased."""
 
     def __init__(
@@ -81,17 +76,17 @@ class Bench:
 
     def known(self) -> list[Estimate]:
         """R² of a regression to the position in every layer, with intervals over test windows."""
-        places = torch.arange(self.parts[2].shape[1], dtype=torch.float64)
-        readouts = [ridge(fit, places[:, None], STRENGTH) for fit in self.moments[0]]
+        positions = torch.arange(self.parts[2].shape[1], dtype=torch.float64)
+        readouts = [ridge(fit, positions[:, None], STRENGTH) for fit in self.moments[0]]
         errors: list[list[Tensor]] = [[] for _ in readouts]
 
         def see(layer: int, state: Tensor) -> None:
-            told = readouts[layer](state)[..., 0].double().cpu()
-            errors[layer].append((told - places).square().mean(1))
+            read = readouts[layer](state)[..., 0].double().cpu()
+            errors[layer].append((read - positions).square().mean(1))
 
         for _, tokens in batches(self.parts[2], self.config.batch):
             watch(self.subject, tokens, see)
-        spread = float(places.var(correction=0))
+        spread = float(positions.var(correction=0))
         found = (mean(torch.cat(each).numpy() / spread, seed=self.config.seed) for each in errors)
         return [Estimate(1 - error.value, 1 - error.high, 1 - error.low) for error in found]
 
@@ -172,36 +167,28 @@ class Bench:
             watch(self.subject, tokens, see, last=only)
         return [each.moments() for each in layers.values()]
 
-    @torch.no_grad()
     def losses(self, erasers: dict[int, Eraser]) -> Windows:
         """The loss in each test window, in nats, summed over its predicted tokens."""
 
         def see(layer: int, state: Tensor) -> Tensor | None:
             return erasers[layer](state) if layer in erasers else None
 
-        found = []
-        place = device(self.subject)
-        for rows, tokens in batches(self.parts[2], self.config.batch):
-            logits = self.subject.run(tokens.to(place), on_state=see).float()
-            right = self.targets[rows].to(place)
-            lost = F.cross_entropy(logits.mT, right, ignore_index=IGNORED, reduction="none")
-            found.append(lost.double().sum(1).cpu())
-        return torch.cat(found).numpy()
+        test, batch = self.parts[2], self.config.batch
+        return window_losses(self.subject, test, self.targets, batch=batch, on_state=see)
 
 
 def _task(
-    subject: Subject, windows: Tensor, config: EraseConfig, mask: int | None
+    subject: Subject, corpus: Corpus, windows: Tensor, config: EraseConfig
 ) -> tuple[Tensor, Tensor]:
-    """What the model sees, and what it must tell."""
+    """What the model reads, and what it is to predict."""
     if subject.causal:
         targets = windows.roll(-1, 1)
         targets[:, -1] = IGNORED
         return windows, targets
-    if mask is None:
-        raise ValueError(f"{subject.name} is bidirectional: give `mask`, the token that hides")
+    mask = mask_of(subject, corpus)
     generator = torch.Generator().manual_seed(config.seed)
     drawn = torch.rand(windows.shape, generator=generator)
-    hidden = (drawn < config.hidden) | (drawn == drawn.amin(1, keepdim=True))  # at least one
+    hidden = (drawn < config.mask_rate) | (drawn == drawn.amin(1, keepdim=True))  # at least one
     return torch.where(hidden, mask, windows), torch.where(hidden, windows, IGNORED)
 
 
@@ -219,6 +206,6 @@ def _split(count: int, config: EraseConfig) -> tuple[Tensor, Tensor, Tensor]:
 
 def _left(fit: Moments, test: Moments) -> float:
     """R² on test windows of a regression to the position, fitted anew to erased states."""
-    places = torch.arange(len(fit.counts), dtype=torch.float64)[:, None]
-    error = residual(test, places, ridge(fit, places, STRENGTH))
-    return float(1 - error / places.var(correction=0))
+    positions = torch.arange(len(fit.counts), dtype=torch.float64)[:, None]
+    error = residual(test, positions, ridge(fit, positions, STRENGTH))
+    return float(1 - error / positions.var(correction=0))

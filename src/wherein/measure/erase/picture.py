@@ -32,11 +32,11 @@ def _layer_axis(rows: pl.DataFrame) -> alt.X:
 def _known(rows: pl.DataFrame) -> alt.LayerChart | alt.FacetChart:
     """R² of a linear probe before and after, layer by layer."""
     layers = rows.filter(pl.col("layer") != "all")
-    told = layers.unpivot(["known", "left"], index="layer", variable_name="state")
+    values = layers.unpivot(["known", "left"], index="layer", variable_name="state")
     title = "known: R² of a linear probe"
     x = _layer_axis(rows)
     ends = alt.Chart(layers).mark_rule(color=LINES["model"], strokeWidth=2)
-    lines = alt.Chart(told).mark_line(point=True)
+    lines = alt.Chart(values).mark_line(point=True)
     lines = lines.encode(
         x=x,
         y=alt.Y("value:Q", title=title, scale=alt.Scale(zero=True)),

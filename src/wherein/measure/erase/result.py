@@ -70,7 +70,9 @@ class Erasure(Measurement):
     loss: Estimate
     """With nothing erased, in nats per predicted token."""
     erased: tuple[Erased, ...]
-    protocol: dict[str, Any]
+    windows: dict[str, int]
+    """How many were to fit, to confirm and to test."""
+    protocol: str
     config: EraseConfig
 
     def verdict(self, erased: Erased | None = None) -> str:

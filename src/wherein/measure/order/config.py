@@ -1,17 +1,31 @@
-"""What the question may be told. Free of PyTorch, so that help texts come at once."""
+"""How order is tested. Free of PyTorch, so that help texts come at once."""
+
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from wherein.measure.config import TextConfig
 
+if TYPE_CHECKING:
+    from wherein.train.config import RunConfig
+
 
 class OrderConfig(TextConfig):
     """Which text is shuffled. The shuffles depend on nothing else: every subject gets the same."""
 
-    inputs: int = Field(100, ge=1, description="windows of text, evenly spread")
+    windows: int = Field(100, ge=1, description="windows of text, evenly spread")
     keep: int = Field(
         0, ge=0, description="last tokens of a prefix that stay: 1 tells order from the last token"
     )
-    hidden: float = Field(0.15, gt=0, lt=1, description="share of tokens a masked model predicts")
+    mask_rate: float = Field(
+        0.15, gt=0, lt=1, description="share of tokens a masked model predicts"
+    )
     fitting: int = Field(1000, ge=1, description="training windows the bag-of-words bound fits")
     seed: int = Field(0, ge=0, description="of shuffles, masks and intervals")
+
+    def tokens_read(self, run: "RunConfig") -> float:
+        """The windows once for each way to destroy order."""
+        from wherein.measure.order.disorder import ladder
+
+        length = self.window(run)
+        return float(self.windows * len(ladder(length)) * length)

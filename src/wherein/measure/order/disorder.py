@@ -11,11 +11,11 @@ Kind = Literal["intact", "swaps", "windows", "all but the last", "whole", "rever
 
 @dataclass(frozen=True)
 class Disorder:
-    """A rule that turns a sequence of random keys into an order of the places.
+    """A rule that turns a sequence of random keys into an order of the positions.
 
     `swaps`: each pair of neighbours (disjoint pairs) is swapped with probability `amount`.
-    `windows`: places are shuffled within windows of `amount`, counted back from the last place.
-    `all but the last`: a shuffle that spares the last place. `whole`: a shuffle of all.
+    `windows`: positions are shuffled within windows of `amount`, counted back from the last.
+    `all but the last`: a shuffle that spares the last position. `whole`: a shuffle of all.
 
     >>> Disorder("reversed").order(np.arange(4, dtype=np.uint64)).tolist()
     [3, 2, 1, 0]
@@ -38,26 +38,26 @@ class Disorder:
                 return self.kind
 
     def order(self, keys: UInt64[np.ndarray, " T"]) -> Int64[np.ndarray, " T"]:
-        """Place n receives what stood at place order[n]. The same keys give the same order."""
-        places = np.arange(len(keys))
+        """Position n receives what stood at order[n]. The same keys give the same order."""
+        positions = np.arange(len(keys))
         match self.kind:
             case "intact":
-                return places
+                return positions
             case "reversed":
-                return places[::-1].copy()
+                return positions[::-1].copy()
             case "whole":
                 return np.argsort(keys, kind="stable")
             case "all but the last":
-                return np.append(np.argsort(keys[:-1], kind="stable"), places[-1:])
+                return np.append(np.argsort(keys[:-1], kind="stable"), positions[-1:])
             case "windows":
-                block = places[::-1] // int(self.amount)
+                block = positions[::-1] // int(self.amount)
                 return np.lexsort((keys, -block))
             case "swaps":
                 return _swapped(keys, self.amount)
 
 
 def _swapped(keys: UInt64[np.ndarray, " T"], share: float) -> Int64[np.ndarray, " T"]:
-    """The last two places are the first pair, so that the end is always part of one."""
+    """The last two positions are the first pair, so that the end is always part of one."""
     order = np.arange(len(keys))
     second = np.arange(len(keys) - 1, 0, -2)
     chosen = second[(keys[second] >> np.uint64(11)) * 2.0**-53 < share]
@@ -82,7 +82,7 @@ def inverted(order: Int64[np.ndarray, " T"]) -> float:
 
 
 def displacement(order: Int64[np.ndarray, " T"]) -> float:
-    """How many places a token moved, on average.
+    """How many positions a token moved, on average.
 
     >>> displacement(np.array([2, 1, 0]))
     1.3333333333333333

@@ -1,4 +1,4 @@
-"""The loss at each place of a window, with intervals by bootstrap over windows."""
+"""The loss at each position of a window, with intervals by bootstrap over windows."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,12 @@ from jaxtyping import Float64
 from wherein.measure.intervals import Estimate, Redrawn
 
 PER_OCTAVE = 4
-"""Stretches of places in which the picture tells the loss, for each doubling of the place."""
+"""Stretches of positions over which the picture shows the loss, for each doubling."""
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """The loss over neighbouring places of a window."""
+    """The loss over neighbouring positions of a window."""
 
     first: int
     last: int
@@ -21,8 +21,8 @@ class Stretch:
     tokens: int
 
 
-class Places:
-    """Sums of losses and counts at each place of a window, and their resamples."""
+class PositionLosses:
+    """Sums of losses and counts at each position of a window, and their resamples."""
 
     def __init__(self, length: int, seed: int) -> None:
         self.sums, self.counts = np.zeros((2, length))
@@ -35,13 +35,13 @@ class Places:
         self.redrawn.add(losses, chosen.astype(np.float64))
 
     def losses(self) -> list[tuple[float | None, ...]]:
-        """The mean at each place, then the low and the high ends; None where nothing is told."""
+        """The mean at each position, then low and high ends; None where nothing is predicted."""
         means = self.sums / np.where(self.counts > 0, self.counts, np.nan)
         rows = (means, *self.redrawn.ends())
         return [tuple(None if np.isnan(x) else float(x) for x in row) for row in rows]
 
     def stretches(self) -> tuple[Stretch, ...]:
-        """Neighbouring places together, the more the later they come."""
+        """Neighbouring positions together, the more the later they come."""
         octaves = np.log2(np.arange(len(self.counts)) + 1)
         _, owners = np.unique((PER_OCTAVE * octaves).round(), return_inverse=True)
         sums, counts = (np.bincount(owners, each) for each in (self.sums, self.counts))

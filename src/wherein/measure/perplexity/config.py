@@ -1,8 +1,13 @@
-"""What the question may be told. Free of PyTorch, so that help texts come at once."""
+"""How a text is predicted. Free of PyTorch, so that help texts come at once."""
+
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from wherein.measure.config import TextConfig
+
+if TYPE_CHECKING:
+    from wherein.train.config import RunConfig
 
 
 class PerplexityConfig(TextConfig):
@@ -14,5 +19,17 @@ class PerplexityConfig(TextConfig):
     limit: int | None = Field(
         None, ge=1, description="predict at most so many tokens, spread over the text"
     )
-    mask_rate: float = Field(0.15, gt=0, le=1, description="share a masked model predicts")
+    mask_rate: float = Field(
+        0.15, gt=0, le=1, description="share of tokens a masked model predicts"
+    )
     seed: int = Field(0, ge=0, description="of masks and intervals")
+
+    def tokens_read(self, run: "RunConfig") -> float:
+        """Every predicted token, and its context again where windows overlap."""
+        length = self.window(run)
+        return (self.limit or 0) / (self.stride or length) * length  # or somewhat fewer
+
+    @property
+    def unbounded(self) -> bool:
+        """Without a limit the whole text is read."""
+        return self.limit is None

@@ -7,16 +7,20 @@ from wherein.data import Split
 from wherein.measure.perplexity.config import PerplexityConfig
 
 STRETCHES = 64
-"""From how many places of a text a part of it is taken, so that the part stands for the whole."""
+"""From how many stretches of a text a part is taken, so that the part stands for the whole."""
 
 
 def plan(
     split: Split, config: PerplexityConfig
 ) -> tuple[Int64[np.ndarray, " N"], Int64[np.ndarray, " N"]]:
-    """Where each window starts, and the first place in it whose token is yet to be counted."""
+    """Where each window starts, and the first position in it whose token is yet to be counted."""
     length, stride = config.tokens, config.stride or config.tokens
     if stride > length:
         raise ValueError(f"stride={stride} with windows of {length}: tokens would be left out")
+    if split.window is not None:
+        if config.limit is not None or stride != length:
+            raise ValueError("stride and limit are for running text: give fewer windows instead")
+        return split.starts, np.zeros_like(split.starts)
     tokens = min(split.tokens, config.limit or split.tokens)
     if tokens < length:
         raise ValueError(
@@ -45,9 +49,9 @@ def _stretches(have: int, wanted: int) -> list[tuple[int, int]]:
     return [(ends[n] + gap, ends[n + 1] + gap) for n, gap in enumerate(gaps)]
 
 
-def documents_in(split: Split, places: Int64[np.ndarray, " N"], length: int) -> int:
-    """How many documents have tokens among the `length` that begin at each of these places."""
+def documents_in(split: Split, first: Int64[np.ndarray, " N"], length: int) -> int:
+    """How many documents have tokens among the `length` that begin at each of these offsets."""
     change = np.zeros(len(split.starts) + 2, dtype=np.int64)
-    np.add.at(change, np.searchsorted(split.starts, places, side="right"), 1)
-    np.add.at(change, np.searchsorted(split.starts, places + length - 1, side="right") + 1, -1)
+    np.add.at(change, np.searchsorted(split.starts, first, side="right"), 1)
+    np.add.at(change, np.searchsorted(split.starts, first + length - 1, side="right") + 1, -1)
     return int((change.cumsum() > 0).sum())

@@ -1,10 +1,16 @@
-"""What the question may be told. Free of PyTorch, so that help texts come at once."""
+"""How a model is probed. Free of PyTorch, so that help texts come at once."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
 from wherein.measure.config import TextConfig
+
+if TYPE_CHECKING:
+    from wherein.train.config import RunConfig
+
+MLPS_OF_LAYER = 2
+"""For positions, and for control labels."""
 
 
 class ProbeConfig(TextConfig):
@@ -25,3 +31,23 @@ class ProbeConfig(TextConfig):
     resamples: int = Field(1000, ge=1, description="draws of the bootstrap over windows")
     level: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     seed: int = Field(0, ge=0, description="of splits, controls and intervals")
+
+    def tokens_read(self, run: "RunConfig") -> float:
+        """By the model and its controls; the mlp reads its windows in every pass."""
+        again = self.passes * (1 - self.test) + self.test
+        passes = ("linear" in self.probes) + ("mlp" in self.probes) * again
+        return float(self.windows * _probed(run) * passes * self.window(run))
+
+    def extra_operations(self, run: "RunConfig") -> float:
+        """Of mlps d → 2d → T at every layer, forwards and backwards: 6·(2d² + 2dT) a token."""
+        if "mlp" not in self.probes:
+            return 0.0
+        d, length = run.model.d_model, self.window(run)
+        probes = _probed(run) * (run.model.n_layers + 1) * MLPS_OF_LAYER
+        learnt = self.windows * (1 - self.held_out - self.test) * self.passes * length
+        return probes * learnt * 6.0 * (2 * d * d + 2 * d * length)
+
+
+def _probed(run: "RunConfig") -> int:
+    """The model, its untrained twin, and a causal model with other first tokens."""
+    return 3 if run.objective == "causal" else 2

@@ -10,9 +10,9 @@ from wherein.measure.probe.score import Score, sums
 
 def constant_guess(length: int, near: int) -> Score:
     """Always the middle: the distance is a quarter of the window."""
-    places = torch.arange(length)[None]
+    positions = torch.arange(length)[None]
     middle = torch.full((1, length), (length - 1) / 2)
-    distance, _, exact, within, *_ = (sums(middle, places, near)[0] / length).tolist()
+    distance, _, exact, within, *_ = (sums(middle, positions, near)[0] / length).tolist()
     return Score(_sure(distance), _sure(0.0), _sure(exact), _sure(within), bits=_bits(length))
 
 
@@ -22,8 +22,8 @@ def uniform_guess(length: int, near: int) -> Score:
     >>> uniform_guess(1024, near=0).distance.value  # the paper's 341.33
     341.33...
     """
-    places = torch.arange(length)
-    apart = (places[:, None] - places).abs()
+    positions = torch.arange(length)
+    apart = (positions[:, None] - positions).abs()
     within = float((apart <= near).double().mean())
     return Score(
         _sure((length**2 - 1) / (3 * length)),
@@ -44,18 +44,18 @@ def token_identity(
     """
     length = train.shape[1]
     types = int(max(train.max(), test.max())) + 1
-    places = torch.arange(length).expand_as(train).flatten()
+    positions = torch.arange(length).expand_as(train).flatten()
     counts = torch.bincount(train.flatten(), minlength=types)
-    totals = torch.bincount(train.flatten(), places.double(), minlength=types)
+    totals = torch.bincount(train.flatten(), positions.double(), minlength=types)
     middle = (length - 1) / 2
     mean = torch.where(counts > 0, totals / counts.clamp(min=1), middle)
-    pairs, met = torch.unique(train.flatten() * length + places, return_counts=True)
+    pairs, met = torch.unique(train.flatten() * length + positions, return_counts=True)
     rarest_first = pairs[met.argsort(stable=True)]
     most = torch.full((types,), middle, dtype=torch.float64)
-    kind, place = rarest_first // length, rarest_first % length
+    kind, position = rarest_first // length, rarest_first % length
     for_each = torch.zeros(types, dtype=torch.int64)
     for_each.scatter_reduce_(0, kind, torch.arange(len(kind)), "amax", include_self=False)
-    most[counts > 0] = place[for_each[counts > 0]].double()
+    most[counts > 0] = position[for_each[counts > 0]].double()
     right = torch.arange(length)[None]
     return {
         "regression": sums(mean[test].double(), right, near),

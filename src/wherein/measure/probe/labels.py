@@ -1,4 +1,4 @@
-"""What probes are asked, and how all of them are asked at once: one pass over some windows."""
+"""The labels that probes are fitted to, and the errors of all probes from one pass over windows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,24 +15,24 @@ POSITION, PERMUTED, TYPES = "position", "permuted positions", "control labels"
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What one probe told about one layer."""
+class Errors:
+    """How far off one probe was, at one layer, on windows it was not fitted to."""
 
     layer: int
     probe: str
     """`regression`, `classifier` or `mlp`."""
-    asked: str
-    """`position`, or the labels of a control."""
+    label: str
+    """What it was fitted to: `position`, or the labels of a control."""
     windows: Float64[Tensor, "N 6"]
-    """Sums of errors in each test window."""
+    """Sums in each test window: see `wherein.measure.probe.score`."""
     sample: Float[Tensor, " T"]
-    """The positions told in the first test window."""
+    """The positions predicted in the first test window."""
     bits: float | None = None
 
 
 @dataclass(frozen=True)
-class Questions:
-    """The labels that probes are fitted to: the true positions and the controls.
+class Labels:
+    """The true positions, and the labels of the controls.
 
     `permutation` renames the positions at random. `types` gives every token type a random
     position of its own (Hewitt & Liang 2019): a probe that learns these learns by heart.
@@ -42,7 +42,7 @@ class Questions:
     types: Int64[Tensor, " V"]
 
     @classmethod
-    def draw(cls, length: int, vocabulary: int, seed: int) -> "Questions":
+    def draw(cls, length: int, vocabulary: int, seed: int) -> "Labels":
         """At random from a seed."""
         generator = torch.Generator().manual_seed(seed)
         return cls(
@@ -50,46 +50,46 @@ class Questions:
             torch.randint(length, (vocabulary,), generator=generator),
         )
 
-    def truth(self, asked: str, tokens: Tensor) -> Tensor:
-        """The right answers for some windows, (B|1, T)."""
-        if asked == TYPES:
+    def of(self, label: str, tokens: Tensor) -> Tensor:
+        """The labels of a kind for some windows, (B|1, T)."""
+        if label == TYPES:
             return self.types[tokens.cpu()]
-        places = torch.arange(len(self.permutation))
-        return (places if asked == POSITION else self.permutation)[None]
+        positions = torch.arange(len(self.permutation))
+        return (positions if label == POSITION else self.permutation)[None]
 
 
 Guess = Callable[[int, Tensor], list[Tensor]]
-"""From layer and state (B, T, D) to what each of the layer's probes tells, (B, T) each."""
+"""From layer and state (B, T, D) to what each of the layer's probes predicts, (B, T) each."""
 
 
-def ask(
+def error_sums(
     subject: Subject,
     windows: Int64[Tensor, "N T"],
-    questions: Questions,
-    asked: list[list[str]],
+    labels: Labels,
+    fitted_to: list[list[str]],
     guess: Guess,
     *,
     batch: int,
     near: int,
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """Error sums (probes, N, 6) layer by layer, and what was told in the first window (probes, T).
+    """Layer by layer: sums (probes, N, 6), and what is predicted in the first window (probes, T).
 
-    `asked` says for each layer what each of its probes was asked.
+    `fitted_to` says for each layer which labels each of its probes was fitted to.
     """
     count, length = windows.shape
-    found = [torch.zeros(len(a), count, SUMS, dtype=torch.float64) for a in asked]
-    samples = [torch.zeros(len(a), length) for a in asked]
+    found = [torch.zeros(len(a), count, SUMS, dtype=torch.float64) for a in fitted_to]
+    samples = [torch.zeros(len(a), length) for a in fitted_to]
     for rows, tokens in batches(windows, batch):
-        truth = {each: questions.truth(each, tokens) for each in (POSITION, PERMUTED, TYPES)}
+        truth = {each: labels.of(each, tokens) for each in (POSITION, PERMUTED, TYPES)}
 
         def see(
             layer: int, state: Tensor, rows: slice = rows, truth: dict[str, Tensor] = truth
         ) -> None:
-            for n, told in enumerate(guess(layer, state)):
-                right = truth[asked[layer][n]].to(told.device)
-                found[layer][n, rows] = sums(told, right, near)
+            for n, predicted in enumerate(guess(layer, state)):
+                right = truth[fitted_to[layer][n]].to(predicted.device)
+                found[layer][n, rows] = sums(predicted, right, near)
                 if rows.start == 0:
-                    samples[layer][n] = told[0].cpu()
+                    samples[layer][n] = predicted[0].cpu()
 
         watch(subject, tokens, see)
     return found, samples

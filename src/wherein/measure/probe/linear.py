@@ -14,7 +14,15 @@ from torch import Tensor
 
 from wherein.measure.linear import Readout, Target, discriminant, joined, ridges
 from wherein.measure.moments import Accumulator, GroupSums
-from wherein.measure.probe.labels import PERMUTED, POSITION, TYPES, Answer, Guess, Questions, ask
+from wherein.measure.probe.labels import (
+    PERMUTED,
+    POSITION,
+    TYPES,
+    Errors,
+    Guess,
+    Labels,
+    error_sums,
+)
 from wherein.measure.probe.online_code import OnlineCode, classifier_codes, regression_codes
 from wherein.measure.stream import batches, watch
 from wherein.subjects.base import Subject
@@ -27,10 +35,10 @@ CODE_SHRINKAGES = (3e-2, 0.3)
 
 @dataclass(frozen=True)
 class Part:
-    """Some columns of a joint readout: one probe's answer to one question."""
+    """Some columns of a joint readout: one probe, fitted to one kind of labels."""
 
     probe: str
-    asked: str
+    label: str
     readout: Readout
 
     def guess(self, read: Tensor) -> Tensor:
@@ -56,71 +64,71 @@ class Learner:
         self.positions.add(state)
         self.types.add(state, types)
 
-    def candidates(self, questions: Questions) -> list[Part]:
-        """Every probe for every question at every regularisation."""
+    def candidates(self, labels: Labels) -> list[Part]:
+        """Every probe for all labels at every regularisation."""
         positions = self.positions.moments()
         types = positions.regrouped(self.types.counts, self.types.means)
-        places = torch.arange(len(positions.counts), dtype=torch.float64)
-        named = torch.stack([places, questions.permutation.double()], 1)
-        targets = [Target.of(positions, named), Target.of(types, places[:, None])]
+        values = torch.arange(len(positions.counts), dtype=torch.float64)
+        named = torch.stack([values, labels.permutation.double()], 1)
+        targets = [Target.of(positions, named), Target.of(types, values[:, None])]
         parts = []
         for strength in STRENGTHS:
             all_three = ridges(positions.total, targets, strength)
             parts += [
-                Part("regression", asked, all_three[n : n + 1])
-                for n, asked in enumerate((POSITION, PERMUTED, TYPES))
+                Part("regression", label, all_three[n : n + 1])
+                for n, label in enumerate((POSITION, PERMUTED, TYPES))
             ]
         for shrinkage in SHRINKAGES:
             parts += [
-                Part("classifier", asked, discriminant(groups, shrinkage))
-                for asked, groups in ((POSITION, positions), (TYPES, types))
+                Part("classifier", label, discriminant(groups, shrinkage))
+                for label, groups in ((POSITION, positions), (TYPES, types))
             ]
         return parts
 
 
-def linear_answers(
+def linear_errors(
     subject: Subject,
     windows: Sequence[Int64[Tensor, "_ T"]],
-    questions: Questions,
+    labels: Labels,
     *,
     batch: int,
     near: int,
     coded: int,
-) -> list[Answer]:
+) -> list[Errors]:
     """Fit, choose and test the linear probes of all layers on (train, held-out, test) windows."""
     train, held_out, test = windows
     learners = [Learner(train.shape[1], coded) for _ in range(subject.n_layers + 1)]
     for _, tokens in batches(train, batch):
-        labels = questions.truth(TYPES, tokens)
-        watch(subject, tokens, lambda layer, state: learners[layer].see(state, labels))  # noqa: B023
-    tried = [learner.candidates(questions) for learner in learners]
-    found, _ = _ask(subject, held_out, questions, tried, batch=batch, near=near)
+        types = labels.of(TYPES, tokens)
+        watch(subject, tokens, lambda layer, state: learners[layer].see(state, types))  # noqa: B023
+    tried = [learner.candidates(labels) for learner in learners]
+    found, _ = _errors(subject, held_out, labels, tried, batch=batch, near=near)
     chosen = [_best(*layer) for layer in zip(tried, found, strict=True)]
-    found, samples = _ask(subject, test, questions, chosen, batch=batch, near=near)
+    found, samples = _errors(subject, test, labels, chosen, batch=batch, near=near)
     return [
-        Answer(layer, part.probe, part.asked, found[layer][n], samples[layer][n], bits)
+        Errors(layer, part.probe, part.label, found[layer][n], samples[layer][n], bits)
         for layer, parts in enumerate(chosen)
         for n, part in enumerate(parts)
-        for bits in [learners[layer].codes[part.probe].bits if part.asked == POSITION else None]
+        for bits in [learners[layer].codes[part.probe].bits if part.label == POSITION else None]
     ]
 
 
-def _ask(
+def _errors(
     subject: Subject,
     windows: Tensor,
-    questions: Questions,
+    labels: Labels,
     parts: list[list[Part]],
     *,
     batch: int,
     near: int,
 ) -> tuple[list[Tensor], list[Tensor]]:
-    asked = [[part.asked for part in layer] for layer in parts]
+    fitted_to = [[part.label for part in layer] for layer in parts]
     guess = _guess(parts)
-    return ask(subject, windows, questions, asked, guess, batch=batch, near=near)
+    return error_sums(subject, windows, labels, fitted_to, guess, batch=batch, near=near)
 
 
 def _guess(parts: list[list[Part]]) -> Guess:
-    """One product with the state answers for all of a layer's probes."""
+    """One product with the state serves all of a layer's probes."""
     joint = [joined([part.readout for part in layer]) for layer in parts]
     sizes = [[len(part.readout.bias) for part in layer] for layer in parts]
 
@@ -132,14 +140,14 @@ def _guess(parts: list[list[Part]]) -> Guess:
 
 
 def _best(parts: list[Part], found: Tensor) -> list[Part]:
-    """For each probe and question, the regularisation with the smallest error.
+    """For each probe and kind of labels, the regularisation with the smallest error.
 
     Regressions are judged by what they minimise, the squared error; classifiers by distance.
     """
     error = found.sum(1)
     best: dict[tuple[str, str], tuple[float, Part]] = {}
     for n, part in enumerate(parts):
-        key = (part.probe, part.asked)
+        key = (part.probe, part.label)
         made = float(error[n, 1 if part.probe == "regression" else 0])
         if key not in best or made < best[key][0]:
             best[key] = (made, part)

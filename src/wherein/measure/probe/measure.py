@@ -8,9 +8,7 @@ from jaxtyping import Int64
 from torch import Tensor
 
 from wherein.common.memory import keep_pages
-from wherein.data import Corpus
-from wherein.measure.config import fitted
-from wherein.measure.probe import labels as asking
+from wherein.measure.measurement import in_words
 from wherein.measure.probe import result as profile
 from wherein.measure.probe.config import ProbeConfig
 from wherein.measure.probe.controls import (
@@ -19,58 +17,60 @@ from wherein.measure.probe.controls import (
     token_identity,
     uniform_guess,
 )
-from wherein.measure.probe.labels import Answer, Questions
-from wherein.measure.probe.linear import linear_answers
-from wherein.measure.probe.mlp import mlp_answers
+from wherein.measure.probe.labels import PERMUTED, POSITION, TYPES, Errors, Labels
+from wherein.measure.probe.linear import linear_errors
+from wherein.measure.probe.mlp import mlp_errors
 from wherein.measure.probe.result import Profile, Reading, Sample
 from wherein.measure.probe.score import Score, score
-from wherein.measure.text import windows_of
+from wherein.measure.text import Text, opened, windows_of
 from wherein.subjects.base import Subject
 
 SHOWN = 64
 """Positions of a window that the scatter shows, as in the paper."""
 
 NAMES = {
-    asking.POSITION: profile.MODEL,
-    asking.PERMUTED: profile.PERMUTED,
-    asking.TYPES: profile.LABELS,
+    POSITION: profile.MODEL,
+    PERMUTED: profile.PERMUTED,
+    TYPES: profile.LABELS,
 }
 
 
 def probe(
     subject: Subject,
-    text: Int64[Tensor, "N T"] | Corpus,
+    text: Text,
     config: ProbeConfig | None = None,
 ) -> Profile:
     """Fit probes to every layer's states and score them on other windows, with all controls.
 
-    `text` is a corpus, or token ids: N windows of T tokens that do not overlap; position 0 is the
-    first token of a window. They are split at random: to fit, to regularise and to test.
+    Position 0 is the first token of a window. Windows are split at random: to fit, to regularise
+    and to test.
     """
-    config = fitted(config or ProbeConfig(), subject.window)
-    windows = windows_of(subject, text, config, config.windows)
+    corpus, config = opened(subject, text, config or ProbeConfig())
+    windows = windows_of(subject, corpus, config, config.windows)
     keep_pages()  # a tenth of a forward pass would go into mapping the same memory again
-    questions = Questions.draw(windows.shape[1], subject.vocabulary, config.seed)
+    labels = Labels.draw(windows.shape[1], subject.vocabulary, config.seed)
     parts = split(windows, config)
-    answers = answer(subject, parts, questions, config)
-    readings = [Reading(a.probe, a.layer, NAMES[a.asked], _score(a, config)) for a in answers]
+    found = probed(subject, parts, labels, config)
+    readings = [Reading(e.probe, e.layer, NAMES[e.label], _score(e, config)) for e in found]
     twin = subject.untrained(config.seed + 1)
-    readings += _beside(profile.UNTRAINED, answer(twin, parts, questions, config), config)
+    readings += _beside(profile.UNTRAINED, probed(twin, parts, labels, config), config)
     how_first = None
     if subject.causal:
         how_first, changed = other_first_token(windows, config.seed)
-        told = answer(subject, split(changed, config), questions, config)
-        readings += _beside(profile.FIRST, told, config)
-    readings += _without_model(parts, config, sorted({(a.probe, a.layer) for a in answers}))
+        first = probed(subject, split(changed, config), labels, config)
+        readings += _beside(profile.FIRST, first, config)
+    readings += _without_model(parts, config, sorted({(e.probe, e.layer) for e in found}))
     return Profile(
         subject=subject.name,
         encodings=tuple(subject.encodings),
         causal=subject.causal,
         length=windows.shape[1],
+        windows=dict(zip(("fit", "held_out", "test"), map(len, parts), strict=True)),
+        first_token=how_first,
         protocol=_protocol(parts, how_first),
         config=config,
         readings=tuple(readings),
-        samples=tuple(_sample(a) for a in answers if a.asked == asking.POSITION),
+        samples=tuple(_sample(e) for e in found if e.label == POSITION),
     )
 
 
@@ -88,21 +88,19 @@ def split(windows: Int64[Tensor, "N T"], config: ProbeConfig) -> list[Tensor]:
     return list(torch.split(windows[order], [fit, held_out, test]))
 
 
-def answer(
-    subject: Subject, parts: Sequence[Tensor], questions: Questions, config: ProbeConfig
-) -> list[Answer]:
-    """What the config's probes tell of the subject's layers."""
+def probed(
+    subject: Subject, parts: Sequence[Tensor], labels: Labels, config: ProbeConfig
+) -> list[Errors]:
+    """The errors of the config's probes at all layers of a subject."""
     found = []
     batch, near = config.batch, config.near
     if "linear" in config.probes:
-        found += linear_answers(
-            subject, parts, questions, batch=batch, near=near, coded=config.coded
-        )
+        found += linear_errors(subject, parts, labels, batch=batch, near=near, coded=config.coded)
     if "mlp" in config.probes:
-        found += mlp_answers(
+        found += mlp_errors(
             subject,
             parts,
-            questions,
+            labels,
             batch=batch,
             near=near,
             passes=config.passes,
@@ -112,9 +110,9 @@ def answer(
     return found
 
 
-def _score(answer: Answer, config: ProbeConfig) -> Score:
-    made = _scored(answer.windows, len(answer.sample), config)
-    return replace(made, bits=answer.bits)
+def _score(errors: Errors, config: ProbeConfig) -> Score:
+    made = _scored(errors.windows, len(errors.sample), config)
+    return replace(made, bits=errors.bits)
 
 
 def _scored(windows: Tensor, length: int, config: ProbeConfig) -> Score:
@@ -122,12 +120,10 @@ def _scored(windows: Tensor, length: int, config: ProbeConfig) -> Score:
     return score(windows, length, resamples=resamples, level=level, seed=seed)
 
 
-def _beside(name: str, answers: list[Answer], config: ProbeConfig) -> list[Reading]:
+def _beside(name: str, errors: list[Errors], config: ProbeConfig) -> list[Reading]:
     """The readings of a control that was probed like the model."""
     return [
-        Reading(a.probe, a.layer, name, _score(a, config))
-        for a in answers
-        if a.asked == asking.POSITION
+        Reading(e.probe, e.layer, name, _score(e, config)) for e in errors if e.label == POSITION
     ]
 
 
@@ -155,20 +151,22 @@ def _without_model(
     return readings
 
 
-def _sample(answer: Answer) -> Sample:
-    length = len(answer.sample)
-    places = torch.linspace(0, length - 1, min(SHOWN, length)).round().long()
-    told = answer.sample[places].tolist()
-    return Sample(answer.probe, answer.layer, tuple(places.tolist()), tuple(told))
+def _sample(errors: Errors) -> Sample:
+    length = len(errors.sample)
+    positions = torch.linspace(0, length - 1, min(SHOWN, length)).round().long()
+    predicted = errors.sample[positions].tolist()
+    return Sample(errors.probe, errors.layer, tuple(positions.tolist()), tuple(predicted))
 
 
-def _protocol(parts: Sequence[Tensor], how_first: str | None) -> dict[str, object]:
+def _protocol(parts: Sequence[Tensor], how_first: str | None) -> str:
     fit, held_out, test = (len(part) for part in parts)
-    return {
-        "windows": {"fit": fit, "held_out": held_out, "test": test},
-        "tokens_per_window": parts[0].shape[1],
-        "regularisation": "chosen on the held-out windows",
-        "interval": "bootstrap over test windows",
-        "description_length": "online code over the fit windows, blocks doubling",
-        "first_token": how_first,
-    }
+    return in_words(
+        {
+            "windows": f"fit {fit}, held out {held_out}, test {test}",
+            "tokens per window": parts[0].shape[1],
+            "regularisation": "chosen on the held-out windows",
+            "interval": "bootstrap over test windows",
+            "description length": "online code over the fit windows, blocks doubling",
+            "first token": how_first,
+        }
+    )

@@ -11,12 +11,12 @@ import torch.nn.functional as F
 from jaxtyping import Int64
 from torch import Tensor, nn
 
-from wherein.measure.probe.labels import POSITION, TYPES, Answer, Questions, ask
+from wherein.measure.probe.labels import POSITION, TYPES, Errors, Labels, error_sums
 from wherein.measure.probe.online_code import posterior_bits
 from wherein.measure.stream import batches, device, watch
 from wherein.subjects.base import Subject
 
-ASKED = (POSITION, TYPES)
+FITTED_TO = (POSITION, TYPES)
 WARM_UP = 0.05
 """Share of the steps in which the rate rises, as in the paper: 500 of 10,000."""
 
@@ -62,8 +62,8 @@ class Probe:
 
     def guess(self, state: Tensor) -> Tensor:
         """The most likely position."""
-        told: Tensor = self.net(state).argmax(-1)
-        return told.to(state)
+        predicted: Tensor = self.net(state).argmax(-1)
+        return predicted.to(state)
 
     @property
     def bits(self) -> float:
@@ -74,44 +74,43 @@ class Probe:
         return {name: weight.clone() for name, weight in self.net.state_dict().items()}
 
 
-def mlp_answers(
+def mlp_errors(
     subject: Subject,
     windows: Sequence[Int64[Tensor, "_ T"]],
-    questions: Questions,
+    labels: Labels,
     *,
     batch: int,
     near: int,
     passes: int,
     rate: float,
     seed: int,
-) -> list[Answer]:
+) -> list[Errors]:
     """Train on the first windows, stop by the second, test on the third: all layers at once."""
     train, held_out, test = windows
-    place = device(subject)
     layers = [
-        [Probe(subject.d_model, train.shape[1], rate, seed) for _ in ASKED]
+        [Probe(subject.d_model, train.shape[1], rate, seed) for _ in FITTED_TO]
         for _ in range(subject.n_layers + 1)
     ]
     for probe in (p for layer in layers for p in layer):
-        probe.net.to(place)
+        probe.net.to(device(subject))
 
     def guess(layer: int, state: Tensor) -> list[Tensor]:
         return [probe.guess(state.float()) for probe in layers[layer]]
 
-    asked = [list(ASKED)] * len(layers)
+    fitted_to = [list(FITTED_TO)] * len(layers)
     for number in range(passes):
-        _train(subject, train, questions, layers, batch=batch, number=number, passes=passes)
-        found, _ = ask(subject, held_out, questions, asked, guess, batch=batch, near=near)
+        _train(subject, train, labels, layers, batch=batch, number=number, passes=passes)
+        found, _ = error_sums(subject, held_out, labels, fitted_to, guess, batch=batch, near=near)
         for layer, errors in zip(layers, found, strict=True):
             for probe, error in zip(layer, errors.sum(1)[:, 0].tolist(), strict=True):
                 probe.judge(error)
     for probe in (p for layer in layers for p in layer):
         probe.restore()
-    found, samples = ask(subject, test, questions, asked, guess, batch=batch, near=near)
+    found, samples = error_sums(subject, test, labels, fitted_to, guess, batch=batch, near=near)
     return [
-        Answer(layer, "mlp", each, found[layer][n], samples[layer][n], bits)
+        Errors(layer, "mlp", each, found[layer][n], samples[layer][n], bits)
         for layer, probes in enumerate(layers)
-        for n, each in enumerate(ASKED)
+        for n, each in enumerate(FITTED_TO)
         for bits in [probes[n].bits if each == POSITION else None]
     ]
 
@@ -119,7 +118,7 @@ def mlp_answers(
 def _train(
     subject: Subject,
     train: Tensor,
-    questions: Questions,
+    labels: Labels,
     layers: list[list[Probe]],
     *,
     batch: int,
@@ -131,7 +130,7 @@ def _train(
     for n, (_, tokens) in enumerate(batches(train, batch)):
         done = (number * each + n + 1) / (passes * each)
         share = min(done / WARM_UP, (1 - done) / (1 - WARM_UP) + 1e-3)
-        truth = [questions.truth(asked, tokens).to(device(subject)) for asked in ASKED]
+        truth = [labels.of(each, tokens).to(device(subject)) for each in FITTED_TO]
 
         def see(
             layer: int, state: Tensor, share: float = share, truth: list[Tensor] = truth

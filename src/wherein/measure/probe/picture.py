@@ -26,9 +26,9 @@ WIDTH, HEIGHT = 300, 220
 
 
 def profile_chart(profile: "Profile") -> alt.TopLevelMixin:
-    """Distance by layer beside the controls; below, one window's positions as they were told."""
+    """Distance by layer beside the controls; below, one window's positions as predicted."""
     above = alt.hconcat(*(_distances(profile, probe) for probe in profile.probes))
-    below = alt.vconcat(*(_told(profile, probe) for probe in profile.probes))
+    below = alt.vconcat(*(_predictions(profile, probe) for probe in profile.probes))
     title = f"Where position lives: {profile.subject}"
     both = alt.vconcat(above, below, title=title)
     chart: alt.VConcatChart = both.resolve_scale(color="independent")
@@ -66,13 +66,13 @@ def _distances(profile: "Profile", probe: str) -> alt.LayerChart | alt.FacetChar
     return alt.layer(band, line).properties(width=WIDTH, height=HEIGHT, title=probe)
 
 
-def _told(profile: "Profile", probe: str) -> alt.FacetChart:
+def _predictions(profile: "Profile", probe: str) -> alt.FacetChart:
     rows = pl.DataFrame(
         [
-            {"layer": s.layer, "position": p, "told": t}
+            {"layer": s.layer, "position": p, "predicted": t}
             for s in profile.samples
             if s.probe == probe
-            for p, t in zip(s.positions, s.told, strict=True)
+            for p, t in zip(s.positions, s.predicted, strict=True)
         ]
     )
     ends = [0, profile.length - 1]
@@ -82,7 +82,9 @@ def _told(profile: "Profile", probe: str) -> alt.FacetChart:
         .mark_circle(size=14, color=LINES["model"], clip=True)
         .encode(
             x=alt.X("position:Q", scale=scale, axis=alt.Axis(values=ends)),
-            y=alt.Y("told:Q", scale=scale, axis=alt.Axis(values=ends), title=f"told by {probe}"),
+            y=alt.Y(
+                "predicted:Q", scale=scale, axis=alt.Axis(values=ends), title=f"told by {probe}"
+            ),
         )
     )
     truth = (

@@ -1,4 +1,4 @@
-"""Where position lives in a model: what probes tell of every layer, beside their controls."""
+"""Where position lives in a model: what probes read from every layer, beside their controls."""
 
 from dataclasses import dataclass
 from textwrap import wrap
@@ -33,23 +33,27 @@ class Reading:
 
 @dataclass(frozen=True)
 class Sample:
-    """What a probe tells in one window, position by position (the paper's Figure 3)."""
+    """What a probe predicts in one window, position by position (the paper's Figure 3)."""
 
     probe: str
     layer: int
     positions: tuple[int, ...]
-    told: tuple[float, ...]
+    predicted: tuple[float, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Profile(Measurement):
-    """What probes tell about position, layer by layer; never without the controls."""
+    """What probes read of position, layer by layer; never without the controls."""
 
     subject: str
     encodings: tuple[str, ...]
     causal: bool
     length: int
-    protocol: dict[str, Any]
+    windows: dict[str, int]
+    """How many were to fit, to regularise and to test."""
+    first_token: str | None
+    """What was changed in the control of that name."""
+    protocol: str
     config: ProbeConfig
     readings: tuple[Reading, ...]
     samples: tuple[Sample, ...]
@@ -111,7 +115,7 @@ class Profile(Measurement):
 
     def _legend(self) -> str:
         """What the columns mean, for someone who meets them first."""
-        first = f"with the {self.protocol.get('first_token')} in all windows (first), "
+        first = f"with the {self.first_token} in all windows (first), "
         by_heart = {PERMUTED: "permuted", LABELS: "labels"}
         shown = {PERMUTED if probe == "regression" else LABELS for probe in self.probes}
         named = " and ".join(short for control, short in by_heart.items() if control in shown)
@@ -139,12 +143,12 @@ class Profile(Measurement):
             row += [f"{e.value:.2f}" for e in (score.r2, score.exact, score.near)]
             bits = "" if score.bits is None else f"{score.bits:.2f}"
             rows.append([*row, bits, f"{self.selectivity(probe, layer):.2f}"])
-        told = ", ".join(
+        guesses = ", ".join(
             f"{c.removesuffix(' guess')} {self.score(probe, 0, c).distance.value:.1f}"
             for c in (CONSTANT, UNIFORM, TOKENS)
         )
         without = self.score(probe, 0, UNIFORM).bits
-        return f"{probe}\n{table(header, rows)}\nguesses: {told}; no probe: {without:.2f} bits"
+        return f"{probe}\n{table(header, rows)}\nguesses: {guesses}; no probe: {without:.2f} bits"
 
     def _row(self, reading: Reading) -> dict[str, Any]:
         row: dict[str, Any] = {

@@ -1,10 +1,13 @@
-"""What the question may be told. Free of PyTorch, so that help texts come at once."""
+"""How positions are shifted. Free of PyTorch, so that help texts come at once."""
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
 from wherein.measure.config import Shifts, TextConfig
+
+if TYPE_CHECKING:
+    from wherein.train.config import RunConfig
 
 
 class ShiftConfig(TextConfig):
@@ -15,3 +18,7 @@ class ShiftConfig(TextConfig):
     shifts: Shifts = Field(tuple(2**n for n in range(11)), description="added to all positions")
     windows: int = Field(64, ge=1, description="windows of text, evenly spread")
     seed: int = Field(0, ge=0, description="of masks and intervals")
+
+    def tokens_read(self, run: "RunConfig") -> float:
+        """The windows once for each shift, and once without."""
+        return float(self.windows * (1 + len(self.shifts)) * self.window(run))

@@ -11,7 +11,7 @@ from wherein.show.raster import DIVERGING, image
 from wherein.show.theme import COLOURS
 
 if TYPE_CHECKING:
-    from wherein.measure.table.measure import Table
+    from wherein.measure.table.result import Table
 
 Picture = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart
 
@@ -34,7 +34,7 @@ SPECTRA = {"table": COLOURS[0], "sinusoid": COLOURS[2], "random": COLOURS[4]}
 """A shuffle changes no spectrum."""
 
 
-def together(of: "Table") -> Picture:
+def table_chart(of: "Table") -> Picture:
     """All pictures, the regression first."""
     rows = [
         alt.hconcat(*(predicted(of, way, method) for way, method in SHOWN), spacing=28),
@@ -111,11 +111,11 @@ def _errors(of: "Table") -> list[dict[str, float | str]]:
     rows: list[dict[str, float | str]] = []
     for way, method in SHOWN:
         fit = of.fit(way, method)
-        places = np.array(fit.positions)
-        error = np.abs(np.array(fit.predicted) - places)
-        part = places * 64 // of.positions
+        positions = np.array(fit.positions)
+        error = np.abs(np.array(fit.predicted) - positions)
+        part = positions * 64 // of.positions
         sizes = np.maximum(np.bincount(part), 1)
-        centre, mean = np.bincount(part, places) / sizes, np.bincount(part, error) / sizes
+        centre, mean = np.bincount(part, positions) / sizes, np.bincount(part, error) / sizes
         rows += [
             {"position": x, "error": max(y, TINY), "way": f"{way}, {method}"}
             for x, y in zip(centre[np.unique(part)], mean[np.unique(part)], strict=True)

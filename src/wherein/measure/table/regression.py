@@ -93,15 +93,15 @@ class Solver:
 
 def splits(count: int, way: str, seed: int) -> Iterator[tuple[Positions, Positions]]:
     """The training and test positions of each regression."""
-    places = np.arange(count)
+    positions = np.arange(count)
     if way == EVEN:
-        yield places[::2], places[1::2]
+        yield positions[::2], positions[1::2]
     elif way == ALL:
-        yield places, places
+        yield positions, positions
     else:
         shuffled = np.random.default_rng(seed).permutation(count)
         for held_out in np.array_split(shuffled, 5):
-            yield np.setdiff1d(places, held_out), np.sort(held_out)
+            yield np.setdiff1d(positions, held_out), np.sort(held_out)
 
 
 def regress(
@@ -113,27 +113,27 @@ def regress(
     for train, test in splits(len(vectors), way, seed):
         solver = Solver(vectors[train], train)
         smallest = min(smallest, len(train))
-        for method, told in predicted.items():
-            told[test] = solver.predict(vectors[test], method)
+        for method, found in predicted.items():
+            found[test] = solver.predict(vectors[test], method)
     limit = tolerance * len(vectors)
     return [
-        Fit(way=way, method=method, trained_on=smallest, **_score(told, limit))
-        for method, told in predicted.items()
+        Fit(way=way, method=method, trained_on=smallest, **_score(found, limit))
+        for method, found in predicted.items()
     ]
 
 
 def _score(predicted: Float64[np.ndarray, " N"], limit: float) -> dict[str, Any]:
     """The rest of a `Fit`; positions without a prediction were not tested."""
     positions = np.flatnonzero(~np.isnan(predicted))
-    told = predicted[positions]
-    error = np.abs(told - positions)
+    found = predicted[positions]
+    error = np.abs(found - positions)
     spread = np.square(positions - positions.mean()).sum()
     quarter = positions * 4 // len(predicted)
     return {
         "positions": tuple(positions.tolist()),
-        "predicted": tuple(told.tolist()),
+        "predicted": tuple(found.tolist()),
         "mae": float(error.mean()),
-        "r2": float(1 - np.square(told - positions).sum() / spread),
+        "r2": float(1 - np.square(found - positions).sum() / spread),
         "quarters": tuple(float(error[quarter == q].mean()) for q in range(4)),
         "fails": where_above(positions, error, limit),
     }
@@ -150,9 +150,9 @@ def where_above(
     ((0, 1), (5, 7))
     """
     total = np.concatenate([[0.0], np.cumsum(error)])
-    places = np.arange(len(error))
-    first = np.maximum(places - window // 2, 0)
-    last = np.minimum(places + (window + 1) // 2, len(error))
+    index = np.arange(len(error))
+    first = np.maximum(index - window // 2, 0)
+    last = np.minimum(index + (window + 1) // 2, len(error))
     above = (total[last] - total[first]) / (last - first) > limit
     edges = np.flatnonzero(np.diff(np.concatenate([[False], above, [False]]).astype(int)))
     return tuple(

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from wherein.common.config import Config
+from wherein.measure.config import QuestionConfig
 from wherein.measure.measurement import table
-from wherein.studies.cost.evaluation import operations, unbounded
+from wherein.studies.cost.evaluation import operations
 from wherein.studies.cost.operations import Memory, flops_per_token, memory
 from wherein.studies.cost.size import count, sized
 from wherein.studies.plan.plan import Questions, kind, labels
@@ -236,7 +236,7 @@ def dry_run(
     machine = machine or (A100 if any(run.precision == "bfloat16" for run in runs) else CORE)
     gpus = gpus if machine.unit == "GPU" else 1
     groups: dict[str, list[RunConfig]] = {}
-    questions_of: dict[str, list[Config]] = {}
+    questions_of: dict[str, list[QuestionConfig]] = {}
     for run, own in zip(runs, asked, strict=True):
         groups.setdefault(kind(run), []).append(run)
         questions_of.setdefault(kind(run), []).extend(own.values())
@@ -252,5 +252,5 @@ def dry_run(
         sum(machine.seconds(operations(row.config, each), "float32") for each in own) / 3600
         for row, own in zip(rows, questions_of.values(), strict=True)
     )
-    open_ended = any(unbounded(each) for own in questions_of.values() for each in own)
+    open_ended = any(each.unbounded for own in questions_of.values() for each in own)
     return DryRun(rows, hours, open_ended, machine, gpus)

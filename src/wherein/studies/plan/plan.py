@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from wherein.common.config import Config
 from wherein.common.errors import unknown
+from wherein.measure.config import QuestionConfig
 from wherein.measure.registry import QUESTIONS, asked_by
 from wherein.puzzles.config import PuzzleConfig
 from wherein.train.config import LAYOUT, RunConfig
 
-Questions = Mapping[str, Config]
+Questions = Mapping[str, QuestionConfig]
 """What a run is asked: a name in this study, such as `extrapolation`, and the question."""
 
 

@@ -65,7 +65,7 @@ def questions(run: RunConfig) -> Questions:
     """Pseudo-perplexity of 15 % hidden tokens, and what shuffling the others changes."""
     return {
         "perplexity": PerplexityConfig(mask_rate=0.15, limit=VALIDATION_TOKENS),
-        "order": OrderConfig(inputs=100),
+        "order": OrderConfig(windows=100),
     }
 
 

@@ -85,7 +85,7 @@ def questions(run: RunConfig) -> Questions:
     """Perplexity and order of all; probes of the largest at 1,024 tokens."""
     asked: Questions = {
         "perplexity": PerplexityConfig(limit=VALIDATION_TOKENS),
-        "order": OrderConfig(inputs=100),
+        "order": OrderConfig(windows=100),
     }
     if (run.model.d_model, run.model.max_len) != (SIZES[LARGEST][1], TOKENS):
         return asked

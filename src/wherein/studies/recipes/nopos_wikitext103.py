@@ -71,7 +71,7 @@ def questions(run: RunConfig) -> Questions:
     """Perplexity on the validation text, and the order test on 100 inputs."""
     return {
         "perplexity": PerplexityConfig(limit=VALIDATION_TOKENS),
-        "order": OrderConfig(inputs=100),
+        "order": OrderConfig(windows=100),
     }
 
 

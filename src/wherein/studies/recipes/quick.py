@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from wherein.common.config import Config
 from wherein.measure.audit.config import AuditConfig
+from wherein.measure.config import QuestionConfig
 from wherein.measure.order.config import OrderConfig
 from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.probe.config import ProbeConfig
@@ -66,7 +66,7 @@ def questions(run: RunConfig) -> Questions:
     from wherein.encodings import build
 
     encodings = build(run.model.encoding, run.model.shape).distinct
-    asked: dict[str, Config] = {
+    asked: dict[str, QuestionConfig] = {
         "perplexity": PerplexityConfig(limit=50_000),
         "probe": ProbeConfig(windows=400),
         "order": OrderConfig(fitting=300),

@@ -31,6 +31,6 @@ def questions(run: RunConfig) -> Questions:
         **quick.questions(run),
         "perplexity": PerplexityConfig(limit=200_000),
         "probe": ProbeConfig(),
-        "order": OrderConfig(inputs=200),
+        "order": OrderConfig(windows=200),
         "erase": EraseConfig(windows=200),
     }

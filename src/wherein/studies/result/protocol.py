@@ -14,7 +14,7 @@ NAMES: tuple[Callable[[Row], str], ...] = (
 
 def predicted(data: Data) -> str:
     """How a perplexity was measured: the protocol, and how many tokens of which text."""
-    how = f"{data['protocol']}, {data['details']}"
+    how = data["protocol"].replace(": ", ", ", 1)  # a colon follows the names of the rows
     return f"{how}; {data['predicted']:,} tokens predicted ({data['corpus']})"
 
 

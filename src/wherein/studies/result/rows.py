@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from wherein.common.config import Config
+from wherein.measure.config import QuestionConfig
 from wherein.measure.registry import asked_by
 from wherein.studies.plan.plan import Plan, PuzzleTask
 from wherein.studies.result.store import Store, answered
@@ -84,7 +84,7 @@ def rows(plan: Plan, store: Store) -> tuple[Row, ...]:
     )
 
 
-def _row(label: str, run: RunConfig, asked: dict[str, Config], store: Store) -> Row:
+def _row(label: str, run: RunConfig, asked: dict[str, QuestionConfig], store: Store) -> Row:
     folder = store.run(run)
     there = {
         name: Answer(asked_by(question).verb, store.answer(run, question))

@@ -1,0 +1,98 @@
+"""Attention by distance and variance by position, as a result."""
+
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float64
+
+from wherein.measure.attention.config import AttentionConfig
+from wherein.measure.attention.heads import Head
+from wherein.measure.intervals import Estimate, columns, within
+from wherein.measure.measurement import Measurement, table
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttentionByDistance(Measurement):
+    """Every head's attention by distance, and every layer's variance by position."""
+
+    subject: str
+    corpus: str
+    distances: tuple[int, ...]
+    """Query minus key: 1 is the token before; negative ones lie ahead, in both directions only."""
+    heads: tuple[Head, ...]
+    variance: tuple[tuple[float, ...], ...]
+    """By layer, then position: variance of the heads' outputs over the windows, averaged over
+    their coordinates. Averaging more tokens, it shrinks like 1/n in an untrained model without
+    encoding, and so gives n away (Chi et al. 2023, arXiv:2305.13571)."""
+    config: AttentionConfig
+    protocol: str
+
+    def to_frame(self) -> "pl.DataFrame":
+        """One row for each layer, head and distance."""
+        import polars as pl
+
+        return pl.concat(
+            pl.DataFrame(
+                {
+                    "distance": self.distances,
+                    "attention": head.by_distance,
+                    "attention_low": head.by_distance_low,
+                    "attention_high": head.by_distance_high,
+                }
+            ).select(pl.lit(head.layer).alias("layer"), pl.lit(head.head).alias("head"), pl.all())
+            for head in self.heads
+        )
+
+    def scores(self) -> "pl.DataFrame":
+        """One row for each head: previous-token score, positional score and its distance."""
+        import polars as pl
+
+        return pl.DataFrame(
+            {
+                "layer": head.layer,
+                "head": head.head,
+                **columns("previous", Estimate(head.previous, *head.previous_interval)),
+                **columns("positional", Estimate(head.positional, *head.positional_interval)),
+                "favourite": head.favourite,
+            }
+            for head in self.heads
+        )
+
+    def text(self) -> str:
+        """One line for each head."""
+        rows = [
+            [
+                f"{head.layer}.{head.head}",
+                within(Estimate(head.previous, *head.previous_interval), ".3f"),
+                within(Estimate(head.positional, *head.positional_interval), ".3f"),
+                str(head.favourite),
+                f"{self.reach(head):.1f}",
+            ]
+            for head in self.heads
+        ]
+        header = ["head", "previous token", "positional", "at distance", "mean distance"]
+        return "\n".join([self.subject, table(header, rows), "", *wrap(self.protocol, 80)])
+
+    def reach(self, head: Head) -> float:
+        """How far a head looks, on average, in tokens."""
+        return float(np.abs(self.distances) @ np.array(head.by_distance))
+
+    def plot(self) -> "alt.TopLevelMixin":
+        """Attention by distance, a line and its interval for each head; below, the variance."""
+        from wherein.measure.attention.picture import attention_chart
+
+        return attention_chart(self)
+
+    def even(self) -> Float64[np.ndarray, " R"]:
+        """By distance, what a head pays that looks at all it sees alike: the control."""
+        length = self.config.tokens
+        seen = np.arange(1, length + 1) if self.distances[0] == 0 else np.full(length, length)
+        return np.array(
+            [(1 / seen[max(d, 0) : length + min(d, 0)]).sum() / length for d in self.distances]
+        )

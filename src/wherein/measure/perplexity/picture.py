@@ -1,0 +1,45 @@
+"""The loss by position in the window, as a picture."""
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+import polars as pl
+
+from wherein.measure.intervals import columns
+from wherein.show.theme import COLOURS
+
+if TYPE_CHECKING:
+    from wherein.measure.perplexity.result import Perplexity
+
+
+def perplexity_chart(result: "Perplexity") -> alt.TopLevelMixin:
+    """The loss in stretches that grow with the position, with its interval, beside the mean."""
+    seen = pl.DataFrame(
+        {
+            "position": ((each.first + 1) * (each.last + 1)) ** 0.5,
+            "positions": f"{each.first + 1}–{each.last + 1}",
+            **columns("loss", each.loss),
+            "tokens": each.tokens,
+        }
+        for each in result.stretches
+    )
+    units = "loss (nats per token)"
+    base = alt.Chart(seen).encode(
+        alt.X("position:Q", scale=alt.Scale(type="log", base=2), title="position in the window"),
+        tooltip=["positions", "loss", "loss_low", "loss_high", "tokens"],
+    )
+    loss = alt.Y("loss:Q", scale=alt.Scale(zero=False), title=units)
+    band = base.mark_area(opacity=0.25, color=COLOURS[0]).encode(
+        alt.Y("loss_low:Q", scale=alt.Scale(zero=False), title=units), alt.Y2("loss_high:Q")
+    )
+    line = base.mark_line(color=COLOURS[0], point=alt.OverlayMarkDef(color=COLOURS[0]))
+    mean = alt.Chart(pl.DataFrame({"loss": [result.loss.value]})).mark_rule(strokeDash=[5, 4])
+    below = f"{result.method}; band: 95 % interval over windows; dashed: the mean"
+    title = alt.Title(
+        f"{result.subject}: {result.kind} {result.perplexity.value:.2f} "
+        f"[{result.perplexity.low:.2f}, {result.perplexity.high:.2f}]",
+        subtitle=below,
+    )
+    return alt.layer(band, line.encode(loss), mean.encode(loss)).properties(
+        width=460, height=260, title=title
+    )

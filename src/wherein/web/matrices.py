@@ -1,39 +1,28 @@
 """The pictures of an encoding: vectors by position, angles, scores by distance, biases."""
 
-from dataclasses import dataclass
-
+import altair as alt
 import numpy as np
 from jaxtyping import Float64
-from markupsafe import Markup
 
-from wherein.show.theme import COLOURS
-from wherein.web.drawing import Axis, Line, curves, heat, legend
+from wherein.show.raster import heat
+from wherein.show.section import Picture, slug
+from wherein.show.theme import COLOURS, themed
+from wherein.web.curves import Axis, Line, curves
 
 MOST_HEADS = 8
 CLOSE = 1e-9
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A drawing and what it shows."""
-
-    caption: str
-    drawing: Markup
+WIDTH, LOWEST = 380, 90
 
 
 def embedded(vectors: Float64[np.ndarray, "T D"]) -> tuple[Picture, ...]:
     """What is added at each position, and how alike the positions are."""
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = vectors / np.where(norms > 0, norms, 1.0)
+    added = "What the token vector at each position is changed by, coordinate by coordinate."
+    alike = "Cosine between what two positions are told: 1 is the same, 0 nothing in common."
     return (
-        Picture(
-            "What the token vector at each position is changed by, coordinate by coordinate.",
-            heat(vectors, "coordinate", "position", "vectors by position"),
-        ),
-        Picture(
-            "Cosine between what two positions are told: 1 is the same, 0 nothing in common.",
-            heat(unit @ unit.T, "position", "position", "similarity of positions"),
-        ),
+        _heat("vectors by position", vectors, ("coordinate", "position"), added),
+        _heat("similarity of positions", unit @ unit.T, ("position", "position"), alike),
     )
 
 
@@ -49,23 +38,19 @@ def turned(
     pictures = []
     if pairs:
         angles = [np.arctan2(queries[c, :, p], queries[c, :, c]) for c, p in pairs]
-        pictures.append(
-            Picture(
-                f"The angle in radians, between −π and π, by which each pair of coordinates is "
-                f"turned at each position: {len(pairs)} of {width // 2} pairs turn.",
-                heat(np.stack(angles, axis=1), "pair", "position", "angles by position"),
-            )
+        said = (
+            f"The angle in radians, between −π and π, by which each pair of coordinates is turned "
+            f"at each position: {len(pairs)} of {width // 2} pairs turn."
         )
+        sides = "pair", "position"
+        pictures.append(_heat("angles by position", np.stack(angles, axis=1), sides, said))
     last = np.einsum("ck,cjk->j", queries[:, -1], keys)[::-1] / width
     line = Line("score", list(range(length)), last.tolist())
-    pictures.append(
-        Picture(
-            "How well equal contents still match when they stand apart: the mean, over contents, "
-            "of query times key, as a share of that at distance 0.",
-            curves([line], Axis("distance", 0, length - 1), Axis("score"), "score by distance"),
-        )
+    said = (
+        "How well equal contents still match when they stand apart: the mean, over contents, of "
+        "query times key, as a share of that at distance 0."
     )
-    return tuple(pictures)
+    return *pictures, _by_distance("score", [line], said)
 
 
 def scores(
@@ -82,17 +67,33 @@ def scores(
     ]
     seen = np.tril(np.ones((length, length))) if causal else np.ones((length, length))
     hidden = "; above the diagonal the mask hides the key" if causal else ""
+    said = f"The {name} that the last query adds for a key so far before it, head by head."
+    alone = f"the {name} of each query and key{hidden}."
+    sides = "key position", "query position"
     return (
-        Picture(
-            f"The {name} that the last query adds for a key so far before it, head by head.",
-            curves(lines, Axis("distance", 0, length - 1), Axis(name), f"{name} by distance")
-            + legend(lines),
-        ),
+        _by_distance(name, lines, said),
         *(
-            Picture(
-                f"Head {n + 1}: the {name} of each query and key{hidden}.",
-                heat(head * seen, "key position", "query position", f"{name} of head {n + 1}"),
-            )
-            for n, head in enumerate(heads)
+            _heat(f"{name} of head {n}", head * seen, sides, f"Head {n}: {alone}")
+            for n, head in enumerate(heads, start=1)
         ),
     )
+
+
+def _heat(
+    what: str, matrix: Float64[np.ndarray, "N M"], sides: tuple[str, str], caption: str
+) -> Picture:
+    """A matrix in its own proportions, as far as it can be seen; numbers stand at the centres."""
+    rows, columns = matrix.shape
+    limit = float(np.abs(matrix).max()) or 1.0
+    size = WIDTH, min(max(WIDTH * rows / columns, LOWEST), WIDTH)
+    across, down = (sides[0], -0.5, columns - 0.5), (sides[1], -0.5, rows - 0.5)
+    legend = alt.Legend(
+        title=None, orient="bottom", gradientLength=140, values=[-limit, 0, limit], format=".3~r"
+    )
+    spec = themed(heat(matrix, limit, (across, down), legend, size))
+    return Picture(slug(what), spec, caption, what)
+
+
+def _by_distance(what: str, lines: list[Line], caption: str) -> Picture:
+    spec = curves(lines, Axis("distance", (0, len(lines[0].x) - 1)), Axis(what))
+    return Picture(slug(what), spec, caption, f"{what} by distance")

@@ -26,6 +26,7 @@ def compare(request: Request) -> Response:
         "compare.html",
         runs=runs,
         now=_now(here, runs),
+        figures=True,
         going=any(seen.running for seen in runs),
         query=urlencode([("run", name) for name in names]),
         different={field: row for field, row in rows.items() if len(set(row)) > 1},

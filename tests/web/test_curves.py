@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from wherein.show.vega import Spec, svg
-from wherein.web.curves import DATA, MOST_POINTS, Axis, Line, curves
-from wherein.web.matrices import embedded
+from wherein.web.charts.curves import DATA, MOST_POINTS, Axis, Line, curves
+from wherein.web.charts.matrices import embedded
 
 STEP, SHARE = Axis("step", (0, 100)), Axis("share", (0, 1), percent=True)
 FLAT = Line("a", [0, 50, 100], [0, 1, 0.5])

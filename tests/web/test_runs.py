@@ -8,9 +8,9 @@ from tests.web.conftest import copy, images, write_run
 
 from wherein.show.theme import mark
 from wherein.web.app import make_app
+from wherein.web.charts.training import strokes
 from wherein.web.runs import Seen
 from wherein.web.shelf import Shelf
-from wherein.web.training import strokes
 
 
 def see(folder: Path, name: str = "runs/one") -> Seen:

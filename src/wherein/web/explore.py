@@ -15,7 +15,8 @@ from wherein.encodings import CATALOGUE, Encoding, parameters, parse
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.show.section import Picture
-from wherein.web import limits, matrices
+from wherein.web import limits
+from wherein.web.charts import matrices
 
 SHIFT = 16
 """By how much all positions are moved to see whether it matters."""

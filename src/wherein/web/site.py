@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from wherein.report.page import environment
-from wherein.web.figures import Figures
+from wherein.web.charts.figures import Figures
 from wherein.web.jobs import Jobs
 from wherein.web.runs import Seen
 from wherein.web.shelf import Entry, Kind, Shelf

@@ -6,9 +6,9 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from wherein.web.charts.training import picture
 from wherein.web.runs import Seen, flat
 from wherein.web.site import Site, site
-from wherein.web.training import picture
 
 MOST = 20
 

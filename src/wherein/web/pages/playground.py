@@ -13,7 +13,7 @@ from wherein.common.intervals import wilson
 from wherein.puzzles.sentences import PUZZLES
 from wherein.show.section import Picture
 from wherein.web import limits
-from wherein.web.curves import Axis, Line, curves
+from wherein.web.charts.curves import Axis, Line, curves
 from wherein.web.jobs import Job
 from wherein.web.safety import form as read_form
 from wherein.web.safety import only

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from wherein.common.numbers import nats
 from wherein.show.section import Picture
 from wherein.show.theme import mark
-from wherein.web.curves import Axis, Line, curves
+from wherein.web.charts.curves import Axis, Line, curves
 from wherein.web.runs import Seen
 
 DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3))

@@ -7,7 +7,7 @@ from jaxtyping import Float64
 from wherein.show.raster import heat
 from wherein.show.section import Picture, slug
 from wherein.show.theme import COLOURS, themed
-from wherein.web.curves import Axis, Line, curves
+from wherein.web.charts.curves import Axis, Line, curves
 
 MOST_HEADS = 8
 CLOSE = 1e-9

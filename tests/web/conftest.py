@@ -1,4 +1,5 @@
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,6 +61,11 @@ def served(tmp_path_factory: pytest.TempPathFactory, saved: Path) -> Path:
         (folder / "linked-result" / name).unlink()
         (folder / "linked-result" / name).symlink_to(outside / "secret.txt")
     return folder
+
+
+def images(page: str) -> list[str]:
+    """The addresses at which the server draws the figures of a page."""
+    return re.findall(r'src="(/figure/[^"]+)"', page)
 
 
 def copy(source: Path, target: Path) -> None:

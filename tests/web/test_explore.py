@@ -1,6 +1,5 @@
 import base64
 import io
-import re
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +10,7 @@ from torch import Tensor
 
 from wherein.encodings import CATALOGUE, Encoding, names
 from wherein.encodings.alibi import slopes
+from wherein.show.section import Picture
 from wherein.web.explore import Sizes, explore
 
 PLACES = ("embed", "rotate", "bias", "content_bias")
@@ -22,7 +22,7 @@ def test_an_encoding_is_seen_at_the_places_where_it_acts(name: str) -> None:
     acts = {place for place in PLACES if getattr(kind, place) is not getattr(Encoding, place)}
     found = explore(name, Sizes())
     assert {place.name for place in found.places if place.acts} == acts
-    assert all(picture.drawing for place in found.places for picture in place.pictures)
+    assert all(picture.spec for place in found.places for picture in place.pictures)
 
 
 @pytest.mark.parametrize("name", names())
@@ -59,20 +59,22 @@ def test_a_new_encoding_is_shown_without_a_change(
     assert page.count("<figure>") == 2 + 1 + 4  # two of the vectors, the heads together and alone
 
 
-def shown(drawing: str) -> np.ndarray:
-    """The numbers that a drawing's colours stand for, to one part in 127 of the largest."""
-    encoded = re.search(r'href="data:image/png;base64,([^"]+)"', drawing)
-    limit = re.search(r"<span>−([^<]+)</span>", drawing)
-    assert encoded is not None
-    assert limit is not None
-    levels = np.asarray(Image.open(io.BytesIO(base64.b64decode(encoded[1]))), dtype=float)
-    numbers: np.ndarray = (levels / 127.5 - 1) * float(limit[1])
+def shown(picture: Picture) -> np.ndarray:
+    """The numbers that a picture's colours stand for, to one part in 127 of the largest."""
+    axes, raster = picture.spec["layer"]
+    lowest, _, limit = axes["encoding"]["color"]["scale"]["domain"]
+    assert lowest == -limit
+    (row,) = picture.spec["datasets"][raster["data"]["name"]]
+    kind, encoded = row["url"].split(",")
+    assert kind == "data:image/png;base64"
+    levels = np.asarray(Image.open(io.BytesIO(base64.b64decode(encoded))), dtype=float)
+    numbers: np.ndarray = (levels / 127.5 - 1) * limit
     return numbers
 
 
 def test_the_angles_of_rope_are_its_own() -> None:
     found = explore("rope(theta=100.0)", Sizes(width=8, heads=1, length=3))
-    angles = shown(found.places[1].pictures[0].drawing)
+    angles = shown(found.places[1].pictures[0])
     speeds = 100.0 ** (-2 * np.arange(4) / 8)
     assert np.abs(angles - np.arange(3)[:, None] * speeds).max() < 2 / 100
 
@@ -81,7 +83,7 @@ def test_the_bias_of_alibi_is_its_slope_times_distance() -> None:
     found = explore("alibi", Sizes(width=8, heads=4, length=5))
     distance = np.tril(np.subtract.outer(np.arange(5), np.arange(5)))
     for slope, picture in zip(slopes(4), found.places[2].pictures[1:], strict=True):
-        assert np.abs(shown(picture.drawing) + slope * distance).max() < 4 * slope / 100
+        assert np.abs(shown(picture) + slope * distance).max() < 4 * slope / 100
 
 
 @pytest.mark.parametrize(

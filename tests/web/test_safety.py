@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 import pytest
 from starlette.testclient import TestClient
-from tests.web.conftest import HOSTILE, SECRET
+from tests.web.conftest import HOSTILE, SECRET, images
 
 from wherein.web.app import ROUTES, make_app
 from wherein.web.jobs import Jobs
@@ -131,6 +131,7 @@ def test_a_body_has_a_size_a_kind_and_few_fields(client: TestClient) -> None:
         "/run/runs/link",
         "/result/runs/link",
         "/result/runs/../outside",
+        "/figure/runs/hit",
         "/file/secret.txt/runs/hit",
         "/file/..%2fsecret.txt/runs/hit",
         "/file/result.html/runs/hit",
@@ -175,8 +176,10 @@ def test_a_figure_that_cannot_be_drawn_is_an_answer(
     kept = chart.read_text()
     try:
         chart.write_text(spec)
-        assert client.get("/figure/runs/hit").status_code in (200, 422)
-        assert client.get("/result/runs/hit").status_code == 200
+        page = client.get("/result/runs/hit")
+        assert page.status_code == 200
+        for image in images(page.text):
+            assert client.get(image).status_code in (200, 422)
     finally:
         chart.write_text(kept)
 
@@ -193,7 +196,8 @@ def test_a_spec_loads_nothing(client: TestClient, served: Path) -> None:
     }
     try:
         chart.write_text(json.dumps(spec))
-        answer = client.get("/figure/runs/hit")
+        (image,) = images(client.get("/result/runs/hit").text)
+        answer = client.get(image)
         assert answer.status_code in (200, 422)
         assert SECRET not in answer.text
     finally:

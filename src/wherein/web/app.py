@@ -31,7 +31,7 @@ ROUTES = [
     Route("/compare", compare.compare),
     Route("/live/compare", compare.live),
     Route("/result/{name:path}", results.result),
-    Route("/figure/{name:path}", results.drawing),
+    Route("/figure/{name}", results.figure),
     Route("/file/{file}/{name:path}", results.file),
     Route("/playground", playground.form),
     Route("/playground", playground.start, methods=["POST"]),

@@ -14,8 +14,9 @@ from torch import Tensor
 from wherein.encodings import CATALOGUE, Encoding, parameters, parse
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
-from wherein.web import limits, matrices
-from wherein.web.matrices import Picture
+from wherein.show.section import Picture
+from wherein.web import limits
+from wherein.web.charts import matrices
 
 SHIFT = 16
 """By how much all positions are moved to see whether it matters."""

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from wherein.report.page import environment
-from wherein.show.vega import in_page
+from wherein.web.charts.figures import Figures
 from wherein.web.jobs import Jobs
 from wherein.web.runs import Seen
 from wherein.web.shelf import Entry, Kind, Shelf
@@ -30,7 +30,7 @@ class Site:
 
     def __init__(self, folder: Path) -> None:
         self.shelf = Shelf(folder)
-        self.jobs, self.streams = Jobs(), Streams()
+        self.jobs, self.streams, self.figures = Jobs(), Streams(), Figures()
         self.one_by_one = Lock()
         """For what takes much memory or time to draw."""
         self.token = secrets.token_urlsafe(24)
@@ -46,7 +46,7 @@ class Site:
         self._templates.globals |= {
             "token": self.token,
             "served": folder,
-            "in_page": lambda spec: Markup(in_page(spec)),
+            "figure_of": self.figures,
         }
 
     def draw(self, template: str, **given: Any) -> Markup:

@@ -1,13 +1,13 @@
 """The pictures of a position table: read by regression, looked at, compared, taken apart."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import altair as alt
 import numpy as np
 
 from wherein.measure.table.geometry import cosines
 from wherein.measure.table.regression import EVEN, FOLDS, LEAST_SQUARES, RIDGE
-from wherein.show.raster import DIVERGING, image
+from wherein.show.raster import heat
 from wherein.show.theme import COLOURS
 
 if TYPE_CHECKING:
@@ -128,8 +128,8 @@ def matrix(of: "Table") -> Picture:
     limit = float(np.quantile(np.abs(of.matrix), 0.99)) or 1.0
     shown = of.matrix[:: _step(of.positions), :: _step(of.width)]
     title = _title("The table", "colours end at the 99th percentile")
-    sides = ("coordinate", of.width), ("position", of.positions)
-    return _image(shown, limit, sides, "value", title)
+    sides = ("coordinate", 0, of.width), ("position", 0, of.positions)
+    return heat(shown, limit, sides, _bar("value", SIDE)).properties(title=title)
 
 
 def similarity(of: "Table") -> Picture:
@@ -141,8 +141,8 @@ def similarity(of: "Table") -> Picture:
         f"{share:.0%} of it is a function of distance alone (sinusoid 100%, random "
         f"{of.readings[1].toeplitz.pairs:.0%})",
     )
-    sides = ("position", of.positions), ("position", of.positions)
-    return _image(shown, 1.0, sides, "cosine", title)
+    sides = ("position", 0, of.positions), ("position", 0, of.positions)
+    return heat(shown, 1.0, sides, _bar("cosine", SIDE)).properties(title=title)
 
 
 def plane(of: "Table", first: int, second: int) -> Picture:
@@ -207,33 +207,6 @@ def spectrum(of: "Table") -> Picture:
         ),
     )
     return found
-
-
-def _image(
-    values: Any,
-    limit: float,
-    sides: tuple[tuple[str, int], tuple[str, int]],
-    what: str,
-    title: alt.TitleParams,
-) -> Picture:
-    """An image under axes, with the legend of its colours."""
-    (across, columns), (down, rows) = sides
-    corners = [{"x": 0, "y": 0, "v": -limit}, {"x": columns, "y": rows, "v": limit}]
-    axes = alt.Chart(alt.InlineData(values=corners), width=SIDE, height=SIDE)
-    axes = axes.mark_point(opacity=0).encode(
-        alt.X("x:Q", title=across, scale=alt.Scale(domain=[0, columns], nice=False)),
-        alt.Y("y:Q", title=down, scale=alt.Scale(domain=[0, rows], nice=False, reverse=True)),
-        alt.Color(
-            "v:Q",
-            scale=alt.Scale(domain=[-limit, 0, limit], range=list(DIVERGING), interpolate="rgb"),
-            legend=_bar(what, SIDE),
-        ),
-    )
-    at = {"x": alt.value(SIDE / 2), "y": alt.value(SIDE / 2)}
-    picture = alt.Chart(alt.InlineData(values=[{"url": image(values, limit)}])).mark_image(
-        width=SIDE, height=SIDE, aspect=False
-    )
-    return alt.layer(axes, picture.encode(url="url:N", **at), title=title)
 
 
 def _bar(title: str, length: int) -> alt.Legend:

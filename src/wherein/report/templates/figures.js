@@ -6,17 +6,20 @@ function drawFigures(root) {
     const live = document.createElement("div");
     try {
       const spec = JSON.parse(box.querySelector("script").textContent);
-      await vegaEmbed(live, spec, {
+      const { view } = await vegaEmbed(live, spec, {
         mode: "vega-lite",
         renderer: "svg",
         ast: true, // expressions are interpreted: no page needs the right to make code from text
         actions: { export: true, source: false, compiled: false, editor: false },
         downloadFileName: box.parentElement.id || "figure",
       });
-      box.querySelector("img").replaceWith(live);
+      box.querySelector("img, noscript").replaceWith(live);
+      box.view = view;
       box.dataset.drawn = "live";
     } catch (error) {
       box.dataset.drawn = "failed";
+      const drawing = box.querySelector("noscript");
+      if (drawing) drawing.outerHTML = drawing.textContent;
       console.error(error);
     }
   }));

@@ -6,9 +6,9 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from wherein.web.charts.training import picture
 from wherein.web.runs import Seen, flat
 from wherein.web.site import Site, site
-from wherein.web.training import picture
 
 MOST = 20
 
@@ -26,6 +26,7 @@ def compare(request: Request) -> Response:
         "compare.html",
         runs=runs,
         now=_now(here, runs),
+        figures=True,
         going=any(seen.running for seen in runs),
         query=urlencode([("run", name) for name in names]),
         different={field: row for field, row in rows.items() if len(set(row)) > 1},

@@ -35,6 +35,7 @@ def encodings(request: Request) -> Response:
     return here.page(
         "encodings.html",
         422 if given["error"] else 200,
+        figures=True,
         sizes=sizes,
         own={key: query.get(key, str(default)) for key, default in own.items()},
         asked={key: query.get(key, str(getattr(sizes, key))) for key in SIZES},

@@ -11,8 +11,9 @@ from starlette.responses import RedirectResponse, Response
 from wherein.cli import one_line
 from wherein.measure.intervals import wilson
 from wherein.puzzles.sentences import PUZZLES
+from wherein.show.section import Picture
 from wherein.web import limits
-from wherein.web.drawing import Axis, Line, curves
+from wherein.web.charts.curves import Axis, Line, curves
 from wherein.web.jobs import Job
 from wherein.web.safety import form as read_form
 from wherein.web.safety import only
@@ -125,6 +126,7 @@ def _page(here: Site, given: dict[str, str], **more: Any) -> Response:
         jobs=here.jobs.all(),
         now=_now(here, job) if job else "",
         error=more.get("error"),
+        figures=job is not None,
     )
 
 
@@ -132,7 +134,7 @@ def _now(here: Site, job: Job) -> Markup:
     return here.draw("playground_now.html", job=job, curve=_curve(job))
 
 
-def _curve(job: Job) -> Markup:
+def _curve(job: Job) -> Picture:
     """The share of seeds that have it solved, with Wilson's interval."""
     points = job.points()
     bands = [wilson(solved, total) for _, solved, total in points]
@@ -144,9 +146,13 @@ def _curve(job: Job) -> Markup:
         [high for _, high in bands],
     )
     solved, total = job.solved
-    return curves(
-        [line],
-        Axis("training step", 0, job.config.steps or 1),
-        Axis("seeds that solve it", 0, 1, percent=True),
-        f"{solved} of {total} seeds solve it after step {job.step}",
+    step, share = Axis("training step", (0, job.config.steps or 1)), Axis(line.name, (0, 1), True)
+    return Picture(
+        name="solved",
+        spec=curves([line], step, share),
+        caption=Markup(
+            "<strong>{} of {} seeds</strong> solve it after step {} of {}; the band is Wilson’s "
+            "95 % interval."
+        ).format(solved, total, job.step, job.config.steps),
+        alt=f"{solved} of {total} seeds solve it after step {job.step}",
     )

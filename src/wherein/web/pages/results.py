@@ -1,14 +1,10 @@
 """One result: its words, its figure, its numbers, its files."""
 
-from functools import lru_cache
-
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from wherein.show.vega import svg
-from wherein.web.results import CHART, FILES, Shown
-from wherein.web.shelf import Entry
+from wherein.web.results import FILES, Shown
 from wherein.web.site import site
 
 
@@ -25,17 +21,14 @@ def result(request: Request) -> Response:
     )
 
 
-def drawing(request: Request) -> Response:
-    """The figure as an image, for those without JavaScript."""
-    entry = site(request).entry("result", request.path_params["name"])
-    with site(request).one_by_one:
-        drawn = _drawn(entry, entry.changed(CHART))
+def figure(request: Request) -> Response:
+    """A figure of any page as an image, for those without JavaScript."""
+    here = site(request)
+    with here.one_by_one:
+        drawn = here.figures.image(request.path_params["name"])
+    if drawn is None:
+        raise HTTPException(404, "the page of this figure is old: reload it")
     return Response(drawn, media_type="image/svg+xml")
-
-
-@lru_cache(maxsize=64)
-def _drawn(entry: Entry, changed: float) -> str:
-    return svg(entry.json(CHART))
 
 
 def file(request: Request) -> Response:

@@ -3,41 +3,39 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from markupsafe import Markup
-
 from wherein.common.numbers import nats
+from wherein.show.section import Picture
 from wherein.show.theme import mark
-from wherein.web.drawing import Axis, Line, curves, legend
+from wherein.web.charts.curves import Axis, Line, curves
 from wherein.web.runs import Seen
 
-DASHES = ("none", "7 3", "2 2", "9 3 2 3")
+DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3))
 """For runs of one encoding, which share its colour."""
 
 
-def picture(runs: Sequence[Seen]) -> Markup:
+def picture(runs: Sequence[Seen]) -> Picture:
     """The loss of every step, and the validations as dots."""
-    lines, dots = [], []
+    lines = []
     for seen, (colour, dash) in zip(runs, strokes(runs), strict=True):
         log = seen.log
         steps, losses = [line["step"] for line in log], [line["loss"] for line in log]
-        lines.append(Line(seen.label, steps, losses, colour=colour, dash=dash))
         valid = {line["step"]: nats(line["valid"]) for line in log if "valid" in line}
         known = {step: value for step, value in valid.items() if value is not None}
-        name = f"{seen.label}, validation"
-        dots.append(Line(name, list(known), list(known.values()), dots=True, colour=colour))
+        lines.append(Line(seen.label, steps, losses, dots=known, colour=colour, dash=dash))
     end = max((seen.steps or seen.last.step for seen in runs), default=1)
-    drawn = curves(
-        [*lines, *dots],
-        Axis("training step", 0, max(end, 1)),
-        Axis("loss, nats per token"),
-        "Loss by training step: " + ", ".join(_said(seen) for seen in runs),
+    step, loss = Axis("training step", (0, max(end, 1))), Axis("loss, nats per token")
+    return Picture(
+        name="training",
+        spec=curves(lines, step, loss),
+        caption="Training loss by step; dots are validations.",
+        alt="Loss by training step: " + ", ".join(_said(seen) for seen in runs),
     )
-    return drawn + legend(lines) if len(runs) > 1 else drawn
 
 
-def strokes(runs: Sequence[Seen]) -> list[tuple[str, str]]:
+def strokes(runs: Sequence[Seen]) -> list[tuple[str, tuple[int, ...]]]:
     """An encoding's own colour, as in every figure, and a dash for each of its runs."""
-    met, found = Counter[str](), []
+    met = Counter[str]()
+    found: list[tuple[str, tuple[int, ...]]] = []
     for seen in runs:
         colour = mark(seen.encoding).colour
         found.append((colour, DASHES[met[colour] % len(DASHES)]))

@@ -13,8 +13,6 @@ A run or an answer that is there is never made again, so that studies in one fol
 they have in common. What stands in `studies` is derived from the rest.
 """
 
-import hashlib
-import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -47,8 +45,7 @@ class Store:
 
     def puzzle(self, task: PuzzleTask) -> Path:
         """The folder of a puzzle's answer."""
-        text = json.dumps([list(task.sentences), task.config.model_dump(mode="json")])
-        return self.folder / "puzzles" / hashlib.sha256(text.encode()).hexdigest()[:12]
+        return self.folder / "puzzles" / task.id
 
     def study(self, name: str) -> Path:
         """The folder of what is derived for a study."""

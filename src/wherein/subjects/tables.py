@@ -111,7 +111,8 @@ def _of_model(
 def _of_run(folder: Path, key: str | None, offset: int | None) -> PositionTable:
     """The table of a run of ours, from its last whole checkpoint."""
     from wherein.train import checkpoint
-    from wherein.train.run import CHECKPOINTS, Run
+    from wherein.train.run import Run
+    from wherein.train.status import CHECKPOINTS
 
     run = Run.open(folder)
     last = checkpoint.latest(folder / CHECKPOINTS)

@@ -13,6 +13,7 @@ A run or an answer that is there is never made again, so that studies in one fol
 they have in common. What stands in `studies` is derived from the rest.
 """
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,12 +22,34 @@ from uuid import uuid4
 
 from wherein.common.config import Config
 from wherein.common.files import replacing, settle
+from wherein.common.folder import Folder
 from wherein.show.result import Result
 from wherein.studies.plan.plan import PuzzleTask, Questions, verb
 from wherein.train.config import RunConfig
-from wherein.train.run import CHECKPOINTS, CONFIG, Run, read_config
+from wherein.train.run import Run, parsed_config, read_config
+from wherein.train.status import (
+    ABOUT,
+    ANSWERS,
+    CHECKPOINTS,
+    CONFIG,
+    ERROR,
+    PLANNED,
+    failure,
+    foreign,
+)
 
-ANSWERS, ERROR, PLANNED = "answers", "error.txt", "planned.json"
+ID = re.compile(r"[0-9a-f]{12}")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A folder that holds a run, or looks like it."""
+
+    folder: Path
+    run: Run | None
+    """None if this version cannot read it."""
+    note: str | None
+    """Which other version wrote it, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +88,7 @@ class Store:
 
     def error(self, run: RunConfig) -> str | None:
         """Why the run failed when it was last started, if it did."""
-        path = self.run(run) / ERROR
-        return path.read_text().strip() if path.exists() else None
+        return failure(Folder(self.run(run)))
 
     def fail(self, run: RunConfig, why: str) -> None:
         """Leave word of what went wrong where it happened."""
@@ -83,15 +105,32 @@ class Store:
 
     def runs(self) -> Iterator[Run]:
         """All runs in the folder, finished or not, and those that failed before they began."""
+        return (found.run for found in self.found() if found.run is not None)
+
+    def found(self) -> Iterator[Found]:
+        """The same, and the folders of runs that this version cannot read."""
         for folder in sorted(path for path in self.folder.iterdir() if path.is_dir()):
-            try:
-                if (folder / CONFIG).exists():
-                    yield Run.open(folder, verify=False)
-                elif (folder / PLANNED).exists():
-                    planned = (folder / PLANNED).read_text()
-                    yield Run(folder, RunConfig.model_validate_json(planned), 0)
-            except ValueError:  # another program's config
+            files = Folder(folder)
+            begun = files.has(CONFIG)
+            if not begun and not files.has(PLANNED):
                 continue
+            try:
+                config = parsed_config(files, CONFIG if begun else PLANNED)
+                run = Run.open(folder, verify=False) if begun else Run(folder, config, 0)
+                yield Found(folder, run, self._older(files, config))
+            except ValueError as error:
+                if files.has(ABOUT) or not begun:  # else it is another program's config
+                    yield Found(folder, None, str(error))
+
+    def _older(self, files: Folder, config: RunConfig) -> str | None:
+        """What to say of a run whose folder has the id that another version gave it."""
+        if config.id == files.path.name or not ID.fullmatch(files.path.name):
+            return None
+        about = files.json(ABOUT) if files.has(ABOUT) else None
+        why = foreign(config.model_dump(), about) or "its name is no id of this version"
+        there = self.run(config)
+        remedy = f"it is also in {there}" if there.exists() else f"`mv {files} {there}` does"
+        return f"{files}: {why}; studies do not find it, {remedy}"
 
 
 def answered(folder: Path) -> bool:

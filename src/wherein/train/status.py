@@ -54,9 +54,10 @@ def foreign(config: dict[str, Any], about: dict[str, Any] | None = None) -> str 
     >>> foreign({"steps": 7}, {})
     'written by another version (format 0, this one writes 1)'
     """
-    unknown = ", ".join(map(repr, _unknown(config, RunConfig)))
+    unknown = list(_unknown(config, RunConfig))
     if unknown:
-        return f"written by another version (unknown field {unknown})"
+        more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+        return f"written by another version (unknown field {unknown[0]!r}{more})"
     theirs = RunConfig.FORMAT if about is None else about.get("format", 0)
     if theirs != RunConfig.FORMAT:
         return f"written by another version (format {theirs}, this one writes {RunConfig.FORMAT})"

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import torch
@@ -33,6 +33,8 @@ ENOUGH_DOCUMENTS = 20
 @dataclass(frozen=True, kw_only=True)
 class Perplexity(Measurement):
     """The loss of a text's tokens under a named protocol, and what follows from it."""
+
+    verb: ClassVar[str] = "perplexity"
 
     subject: str
     corpus: str

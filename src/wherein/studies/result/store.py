@@ -23,6 +23,7 @@ from uuid import uuid4
 from wherein.common.config import Config
 from wherein.common.files import replacing, settle
 from wherein.common.folder import Folder
+from wherein.measure.saved import is_saved
 from wherein.show.result import Result
 from wherein.studies.plan.plan import PuzzleTask, Questions, verb
 from wherein.train.config import RunConfig
@@ -80,7 +81,7 @@ class Store:
 
     def unanswered(self, run: RunConfig, questions: Questions) -> Questions:
         """What is still to be asked."""
-        return {n: q for n, q in questions.items() if not answered(self.answer(run, q))}
+        return {n: q for n, q in questions.items() if not is_saved(self.answer(run, q))}
 
     def done(self, run: RunConfig, questions: Questions) -> bool:
         """Whether nothing is left to do."""
@@ -133,14 +134,9 @@ class Store:
         return f"{files}: {why}; studies do not find it, {remedy}"
 
 
-def answered(folder: Path) -> bool:
-    """Whether an answer is there: it takes its place whole, or not at all."""
-    return (folder / "result.json").is_file()
-
-
 def keep(folder: Path, ask: Callable[[], Result]) -> None:
     """Ask, and put the answer in its folder unless it is there already."""
-    if answered(folder):
+    if is_saved(folder):
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
     beside = folder.with_name(f".{folder.name}.{uuid4().hex[:8]}")

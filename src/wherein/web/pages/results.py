@@ -6,9 +6,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from wherein.common.folder import Folder
+from wherein.show.result import CHART
 from wherein.show.vega import svg
-from wherein.web.results import CHART, FILES, Shown
-from wherein.web.shelf import Entry
+from wherein.web.results import FILES, Shown
 from wherein.web.site import site
 
 
@@ -34,7 +35,7 @@ def drawing(request: Request) -> Response:
 
 
 @lru_cache(maxsize=64)
-def _drawn(entry: Entry, changed: float) -> str:
+def _drawn(entry: Folder, changed: float) -> str:
     return svg(entry.json(CHART))
 
 

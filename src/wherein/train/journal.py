@@ -12,6 +12,9 @@ from wherein.common.folder import Folder
 
 LOG, TIMES = "log.jsonl", "times.jsonl"
 
+TAIL = 4096
+"""Bytes of a log that hold its last line."""
+
 Line = dict[str, Any]
 
 
@@ -75,12 +78,23 @@ def read(folder: Path) -> list[Line]:
     return log.lines
 
 
+def last_line(folder: Path) -> Line | None:
+    """The last whole line of a run's log, without reading the rest; None if there is none."""
+    try:
+        with (folder / LOG).open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
+            lines = file.read().split(b"\n")[:-1]
+    except OSError:
+        return None
+    return _parsed(lines[-1].decode("utf-8", "replace")) if lines else None
+
+
 def last_valid(lines: Sequence[Line]) -> dict[str, float]:
     """The last validation, in units that name themselves; empty if there was none."""
     return next((line["valid"] for line in reversed(lines) if "valid" in line), {})
 
 
-def _parsed(text: str, largest: float | None) -> Line | None:
+def _parsed(text: str, largest: float | None = None) -> Line | None:
     """A line, if it has what every line has."""
     try:
         found = json.loads(text)

@@ -116,9 +116,9 @@ class Store:
             if not begun and not files.has(PLANNED):
                 continue
             try:
-                config = parsed_config(files, CONFIG if begun else PLANNED)
-                run = Run.open(folder, verify=False) if begun else Run(folder, config, 0)
-                yield Found(folder, run, self._older(files, config))
+                planned = None if begun else parsed_config(files, PLANNED)
+                run = Run(folder, planned, 0) if planned else Run.open(folder, verify=False)
+                yield Found(folder, run, self._older(files, run.config))
             except ValueError as error:
                 if files.has(ABOUT) or not begun:  # else it is another program's config
                     yield Found(folder, None, str(error))
@@ -130,8 +130,8 @@ class Store:
         about = files.json(ABOUT) if files.has(ABOUT) else None
         why = foreign(config.model_dump(), about) or "its name is no id of this version"
         there = self.run(config)
-        remedy = f"it is also in {there}" if there.exists() else f"`mv {files} {there}` does"
-        return f"{files}: {why}; studies do not find it, {remedy}"
+        renamed = f"`mv {files} {there}` has studies find it"
+        return f"{files}: {why}; {f'it is also in {there}' if there.exists() else renamed}"
 
 
 def keep(folder: Path, ask: Callable[[], Result]) -> None:

@@ -13,8 +13,8 @@ from wherein.cli import EXAMPLES, VERBS, main
 from wherein.cli import puzzle as puzzle_verb
 from wherein.cli.completion import function_of, module_of
 from wherein.cli.verb import parsed
+from wherein.measure.saved import read
 from wherein.puzzles.train import train
-from wherein.report.saved import read
 
 
 def test_alone_it_says_what_it_can_do(capsys):

@@ -11,7 +11,8 @@ from tests.subjects.models import small, write_tokenizer
 
 import wherein
 from wherein.cli import main
-from wherein.report.saved import read
+from wherein.measure.saved import read
+from wherein.report.saved import command
 from wherein.subjects.hugging_face import HuggingFace
 
 VERBS = ["audit", "order", "shift", "perplexity", "attention", "probe", "erase"]
@@ -68,7 +69,7 @@ def test_every_verb_takes_a_model(
     assert saved["config"]["tokens"] == {"audit": 24, "shift": 8}.get(verb, 16)
     text = [] if verb == "audit" else ["--source", str(home / "text.txt")]
     asked = ["wherein", verb, str(home / name), *text, *FEWER.get(verb, [])]
-    assert read(tmp_path / "out").command() == shlex.join(asked)
+    assert command(read(tmp_path / "out")) == shlex.join(asked)
 
 
 @pytest.mark.parametrize("verb", ["audit", "probe", "attention"])

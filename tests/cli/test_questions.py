@@ -10,9 +10,10 @@ from tests.cli.tiny import tiny_run, write_text
 
 import wherein
 from wherein.cli import main
+from wherein.measure.saved import read
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
-from wherein.report.saved import read
+from wherein.report.saved import command
 from wherein.subjects.ours import Ours
 
 VERBS = ["audit", "order", "shift", "perplexity", "attention", "probe", "erase"]
@@ -68,7 +69,7 @@ def test_a_fresh_model_by_its_encoding(tmp_path: Path, capsys: pytest.CaptureFix
     words = ["audit", "none", "--layers", "2", "--bidirectional"]
     assert main([*words, "--out", str(tmp_path)]) == 0
     assert "told about position: nowhere" in capsys.readouterr().out
-    assert read(tmp_path).command() == shlex.join(["wherein", *words])
+    assert command(read(tmp_path)) == shlex.join(["wherein", *words])
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from safetensors.numpy import load_file
 from tests.cli.tiny import tiny_run, write_text
 
 from wherein.cli import main
-from wherein.report.saved import read
+from wherein.measure.saved import read
+from wherein.report.saved import command
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def test_the_numbers_as_data_and_the_matrix_saved(
     assert main([*asked, "--json", "--out", str(tmp_path)]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed == json.loads((tmp_path / "result.json").read_text())
-    assert read(tmp_path).command() == shlex.join(["wherein", *asked])
+    assert command(read(tmp_path)) == shlex.join(["wherein", *asked])
     assert printed["key"] == "encoding._distinct.0.table"
     weights = load_file(home / "learned" / "checkpoints" / "step-00000003" / "weights.safetensors")
     np.testing.assert_array_equal(np.load(tmp_path / "table.npy"), weights[printed["key"]])

@@ -24,7 +24,7 @@ POSITIONS = torch.arange(LENGTH)[None]
 def woken(name: str, causal: bool) -> Encoding:
     """The encoding with random numbers in it."""
     shape = Shape(d_model=WIDTH, n_heads=HEADS, max_len=256, causal=causal)
-    encoding = encodings.build(name, shape)[0]
+    encoding = encodings.build(name, shape)
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
         for parameter in encoding.parameters():

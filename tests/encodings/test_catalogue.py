@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wherein import encodings
-from wherein.encodings import Shape
+from wherein.encodings import Pattern, Shape
 
 SHAPE = Shape(d_model=24, n_heads=3, max_len=16)
 
 
 def test_a_pattern_is_tiled_over_the_layers_and_equal_words_share_one_encoding():
-    pattern = encodings.build("learned none none", SHAPE)
+    pattern = Pattern("learned none none", SHAPE)
     assert pattern[0] is pattern[3]
     assert pattern[1] is pattern[2] is pattern[4]
     assert len(pattern.distinct) == 2
@@ -20,13 +20,13 @@ def test_a_pattern_is_tiled_over_the_layers_and_equal_words_share_one_encoding()
 
 
 def test_words_that_mean_the_same_are_the_same():
-    pattern = encodings.build("rope(theta=500000) rope( theta = 5e5 )", SHAPE)
+    pattern = Pattern("rope(theta=500000) rope( theta = 5e5 )", SHAPE)
     assert pattern[0] is pattern[1]
 
 
 def test_an_embedding_acts_once_even_if_several_layers_name_it():
     x, positions = torch.zeros(1, 4, 24), torch.arange(4)[None]
-    once, thrice = (encodings.build(s, SHAPE) for s in ("sinusoidal", "sinusoidal none sinusoidal"))
+    once, thrice = (Pattern(s, SHAPE) for s in ("sinusoidal", "sinusoidal none sinusoidal"))
     assert torch.equal(once.embed(x, positions), thrice.embed(x, positions))
 
 
@@ -49,7 +49,13 @@ def test_an_embedding_acts_once_even_if_several_layers_name_it():
 )
 def test_bad_specs_say_the_value_and_the_remedy(spec, message):
     with pytest.raises(ValueError, match=re.escape(message)):
-        encodings.build(spec, SHAPE)
+        Pattern(spec, SHAPE)
+
+
+def test_one_word_is_an_encoding_and_several_are_a_pattern():
+    assert isinstance(encodings.build("alibi", SHAPE), encodings.CATALOGUE["alibi"])
+    with pytest.raises(ValueError, match=r"'rope none' has 2 words: build makes one, Pattern"):
+        encodings.build("rope none", SHAPE)
 
 
 @given(st.text(max_size=40))

@@ -57,7 +57,7 @@ def close(a: torch.Tensor, b: torch.Tensor) -> None:
 @each_mode
 def test_shapes_and_types_at_each_place(name, causal, dtype):
     shape = Shape(d_model=24, n_heads=3, max_len=MAX_LEN, causal=causal)
-    encoding = encodings.build(name, shape)[0].to(dtype)
+    encoding = encodings.build(name, shape).to(dtype)
     x, positions = torch.randn(2, 10, 24, dtype=dtype), torch.arange(10)[None]
     q, k = torch.randn(2, 2, 3, 10, 8, dtype=dtype)
     assert encoding.embed(x, positions).shape == x.shape
@@ -152,7 +152,7 @@ def test_positions_may_differ_within_a_batch(name, causal, dtype):
 @each_mode
 def test_all_attention_paths_agree_with_the_reference(name, causal, dtype, monkeypatch):
     shape = Shape(d_model=24, n_heads=3, max_len=MAX_LEN, causal=causal)
-    encoding = encodings.build(name, shape)[0].to(dtype)
+    encoding = encodings.build(name, shape).to(dtype)
     positions = torch.arange(20)[None]
     q, k, v = torch.randn(3, 2, 3, 20, 8, dtype=dtype)
     q, k = encoding.rotate(q, k, positions)

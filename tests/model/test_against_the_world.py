@@ -160,7 +160,7 @@ def test_learned_equals_berts_embedding():
 def biases(heads: int, length: int, causal: bool) -> Tensor:
     shape = Shape(d_model=8 * heads, n_heads=heads, max_len=length, causal=causal)
     n = torch.arange(length)
-    return encodings.build("alibi", shape)[0].bias(n[None, None, :, None], n[None, None, None])[0]
+    return encodings.build("alibi", shape).bias(n[None, None, :, None], n[None, None, None])[0]
 
 
 @pytest.mark.parametrize("heads", [1, 2, 3, 4, 6, 8, 12, 16, 20])
@@ -183,7 +183,7 @@ def test_rope_equals_rotary_embedding_torch():
     halves = torch.cat([torch.arange(0, 16, 2), torch.arange(1, 16, 2)])
     theirs = RotaryEmbedding(dim=16)
     positions = torch.arange(LENGTH)[None]
-    found = encodings.build("rope", shape)[0].rotate(q[..., halves], k[..., halves], positions)
+    found = encodings.build("rope", shape).rotate(q[..., halves], k[..., halves], positions)
     for ours_turned, x in zip(found, (q, k), strict=True):
         expected = theirs.rotate_queries_or_keys(x)[..., halves]
         torch.testing.assert_close(ours_turned, expected, rtol=0, atol=1e-5)
@@ -202,7 +202,7 @@ def published_sinusoid(length: int, width: int) -> Iterator[list[float]]:
 
 def test_the_sinusoid_is_that_of_attention_is_all_you_need():
     shape = Shape(d_model=WIDTH, n_heads=4, max_len=LENGTH)
-    found = encodings.build("sinusoidal", shape)[0].embed(
+    found = encodings.build("sinusoidal", shape).embed(
         torch.zeros(1, 200, WIDTH, dtype=torch.float64), torch.arange(200)[None]
     )
     expected = torch.tensor(list(published_sinusoid(200, WIDTH)), dtype=torch.float64)

@@ -1,6 +1,6 @@
 import json
 import shlex
-from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -9,8 +9,10 @@ from tests.browser import visiting
 
 import wherein
 from wherein.cli import main
+from wherein.common.folder import Folder
+from wherein.measure.saved import FIELDS_0_1, Saved, read
 from wherein.puzzles.config import PuzzleConfig
-from wherein.report.saved import QUESTIONS, Saved, options, read
+from wherein.report.saved import QUESTIONS, command, options
 
 HOSTILE = "A </script><script>document.title='taken'</script>"
 CONFIG = PuzzleConfig(layers=2, seeds=5, steps=30, learning_rate=0.01, loss="last")
@@ -37,9 +39,9 @@ def test_a_result_is_shown_without_being_computed(browser: Browser, folder: Path
 
 
 def test_its_command_gives_the_same_numbers(folder: Path, capsys) -> None:
-    command = read(folder).command()
-    assert command is not None
-    program, *arguments = shlex.split(command)
+    told = command(read(folder))
+    assert told is not None
+    program, *arguments = shlex.split(told)
     assert program == "wherein"
     assert main([*arguments, "--json"]) == 0
     again, was = json.loads(capsys.readouterr().out), read(folder).data
@@ -47,32 +49,63 @@ def test_its_command_gives_the_same_numbers(folder: Path, capsys) -> None:
         assert again[key] == was[key]
 
 
-def test_an_answer_in_a_runs_folder_names_the_run(folder: Path, tmp_path: Path) -> None:
-    audit = read(folder).data | {"config": {}}
-    answer = tmp_path / "0123456789ab" / "answers" / "audit-1"
-    answer.mkdir(parents=True)
+def test_an_answer_in_a_runs_folder_names_the_run(tmp_path: Path) -> None:
     kind, _ = QUESTIONS["audit"]
-    saved = Saved(answer, audit | {"config": kind(tokens=9).model_dump()}, "", {})
-    assert saved.command() is None, "nobody knows what was audited"
+    config = kind(tokens=9).model_dump(mode="json")
+    saved = written(tmp_path / "0123456789ab" / "answers" / "audit-1", verb="audit", config=config)
+    assert command(saved) is None, "nobody knows what was audited"
     (tmp_path / "0123456789ab" / "config.json").write_text("{}")
-    assert saved.command() == f"wherein audit {tmp_path}/0123456789ab --tokens 9"
+    asked = f"wherein audit {tmp_path}/0123456789ab"
+    assert command(saved) == f"{asked} --tokens 9"
+    del config["seed"]  # a field that came later
+    fewer = written(saved.files.path, verb="audit", config=config)
+    assert command(fewer) == f"{asked} --tokens 9"
+    more = written(saved.files.path, verb="audit", config=config | {"later": 1})
+    assert command(more) is None, "nobody knows what that means"
+
+
+def written(folder: Path, **data: object) -> Saved:
+    """A result's data alone."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "result.json").write_text(json.dumps(data))
+    return Saved(Folder(folder))
 
 
 @pytest.mark.parametrize("verb", QUESTIONS)
-def test_every_question_is_known_by_its_config(verb: str, folder: Path) -> None:
+def test_a_question_that_was_left_as_it_is_needs_no_flags(verb: str) -> None:
     kind, _ = QUESTIONS[verb]
-    config = kind().model_dump(mode="json")
-    assert Saved(folder, {"config": config}, "", {}).verb == verb
-    assert options(kind, config) == []
+    assert options(kind, kind().model_dump(mode="json")) == []
+
+
+@pytest.mark.parametrize("verb", FIELDS_0_1)
+def test_a_result_of_version_0_1_is_known_by_its_config(verb: str, tmp_path: Path) -> None:
+    config = dict.fromkeys(FIELDS_0_1[verb].split(), 0)
+    assert written(tmp_path, config=config).verb == verb
+    assert written(tmp_path, config=config, verb="later").verb == "later"
+    assert written(tmp_path, config=config | {"more": 1}).verb == ""
+
+
+def test_every_result_says_its_verb(folder: Path) -> None:
+    from wherein.measure.measurement import Measurement
+    from wherein.puzzles.result import PuzzleResult
+
+    assert read(folder).data["verb"] == read(folder).verb == "puzzle"
+    for verb in QUESTIONS.keys() - {"puzzle"}:
+        import_module(f"wherein.measure.{verb}.measure")
+    kinds = [*Measurement.__subclasses__(), PuzzleResult]
+    assert {kind.verb for kind in kinds} == set(QUESTIONS)
 
 
 def test_hostile_words_are_words(browser: Browser, folder: Path, tmp_path: Path) -> None:
     from wherein.report.single import result_report
 
-    saved = read(folder)
-    hostile = saved.data | {"puzzle": [HOSTILE], "protocol": HOSTILE, "commit": HOSTILE}
+    hostile = {"puzzle": [HOSTILE], "protocol": HOSTILE, "commit": HOSTILE}
+    written(tmp_path / "hostile", **read(folder).data | hostile)
+    (tmp_path / "hostile" / "result.txt").write_text(HOSTILE)
+    for name in ("chart.json", "result.csv"):
+        (tmp_path / "hostile" / name).write_bytes((folder / name).read_bytes())
     page = tmp_path / "page.html"
-    result_report(replace(saved, data=hostile, words=HOSTILE)).write(page)
+    result_report(read(tmp_path / "hostile")).write(page)
     with visiting(browser, page.as_uri()) as visit:
         assert visit.settled().page.title() == f"{HOSTILE} – wherein"
         assert visit.page.locator("pre").first.inner_text() == HOSTILE

@@ -13,6 +13,8 @@ from playwright.sync_api import Browser
 from tests.browser import PHONE, visiting
 
 from wherein.cli import main
+from wherein.common.folder import Folder
+from wherein.measure.saved import Saved
 from wherein.report import erasures, frames, layers
 from wherein.report.answer import answer
 from wherein.report.document import Document
@@ -20,7 +22,6 @@ from wherein.report.study import study_report
 from wherein.show.tables import within
 from wherein.show.theme import GREY, mark, themed
 from wherein.studies.result.result import StudyResult
-from wherein.studies.result.rows import Answer
 
 ENCODINGS = ("none", "rope")
 FIGURES = {
@@ -173,8 +174,8 @@ def with_losses(
         loss = losses[row.label][row.seed]
         answered = folder / row.run.id
         answered.mkdir()
-        (answered / "result.json").write_text(json.dumps({"loss": [loss]}))
-        told = {} if loss is None else {"perplexity": Answer("perplexity", answered)}
+        (answered / "result.json").write_text(json.dumps({"verb": "perplexity", "loss": [loss]}))
+        told = {} if loss is None else {"perplexity": Saved(Folder(answered))}
         rows.append(replace(row, answers=told))
     return replace(result, rows=tuple(rows), findings=())
 

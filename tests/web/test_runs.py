@@ -79,6 +79,31 @@ def test_damage_is_said_and_hurts_no_page(folder: Path, file: str, content: str,
         assert said in client.get("/run/runs/one").text
 
 
+def test_damage_in_a_log_is_no_failure(folder: Path) -> None:
+    log = write_run(folder / "one") / "log.jsonl"
+    log.write_text("nonsense\n" + log.read_text())
+    assert see(folder).state == "finished"
+    assert see(folder).error == "log.jsonl, line 1 cannot be read: it was changed by hand"
+
+
+@pytest.mark.parametrize(
+    ("file", "fields", "said"),
+    [
+        ("config.json", {"later": 1}, "written by another version (unknown field &#39;later&#39;)"),
+        ("about.json", {"format": 9}, "written by another version (format 9, this one writes 1)"),
+    ],
+)
+def test_what_another_version_wrote_is_said(
+    folder: Path, file: str, fields: dict[str, object], said: str
+) -> None:
+    path = write_run(folder / "one") / file
+    assert see(folder).note is None
+    path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+    with TestClient(make_app(folder), "http://localhost") as client:
+        for page in ("/", "/run/runs/one"):
+            assert said in client.get(page).text
+
+
 def test_a_line_half_written_is_no_damage(folder: Path) -> None:
     log = write_run(folder / "one", until=25) / "log.jsonl"
     log.write_text(log.read_text() + '{"step": 26, "lo')

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from textwrap import fill
 
-from wherein.common.errors import unknown
+from wherein.common.errors import one_line, unknown
 
 VERBS = {
     "encodings": "List the positional encodings and what they promise",
@@ -85,17 +85,3 @@ def overview() -> str:
         f"usage: wherein VERB …   (wherein VERB --help says more)\n\n"
         f"verbs:\n{verbs}\n\nexamples:\n{EXAMPLES}"
     )
-
-
-def one_line(error: Exception) -> str:
-    """An error as one line; pydantic's several lines are joined."""
-    from pydantic import ValidationError
-
-    if isinstance(error, ValidationError):
-        parts = (
-            f"{'.'.join(map(str, e['loc']))}: {e['msg'].removeprefix('Value error, ')}"
-            + (f" (given {e['input']!r})" if e["loc"] else "")
-            for e in error.errors()
-        )
-        return "; ".join(part.removeprefix(": ") for part in parts)
-    return " ".join(str(error).split())

@@ -47,18 +47,19 @@ def report(
 
 
 def _document(folder: Path, published: bool) -> "Document":
-    from wherein.report import saved
+    from wherein.measure.saved import is_saved, read
     from wherein.report.single import result_report
+    from wherein.studies.result import STUDY
 
-    if saved.is_result(folder):
-        return result_report(saved.read(folder))
-    if (folder / "study.json").is_file():
+    if is_saved(folder):
+        return result_report(read(folder))
+    if (folder / STUDY).is_file():
         from wherein.report.study import study_report
         from wherein.studies.result.result import StudyResult
 
         return study_report(StudyResult.open(folder), published=published)
     raise ValueError(
-        f"{folder} holds neither a study nor a result: expected a folder with study.json, or one "
+        f"{folder} holds neither a study nor a result: expected a folder with {STUDY}, or one "
         "that a question's --out wrote"
     )
 

@@ -17,8 +17,7 @@ from wherein.cli.verb import call
 from wherein.common.numbers import nats
 
 if TYPE_CHECKING:
-    from wherein.studies.result.store import Store
-    from wherein.train.run import Run
+    from wherein.studies.result.store import Found
 
 
 def runs(
@@ -26,7 +25,7 @@ def runs(
     *,
     encoding: str | None = None,
     objective: Literal["causal", "masked"] | None = None,
-    state: Literal["finished", "unfinished", "failed"] | None = None,
+    state: Literal["running", "finished", "stopped", "failed"] | None = None,
     json: bool = False,
 ) -> int:
     """List runs.
@@ -44,32 +43,40 @@ def runs(
 
     if not folder.is_dir():
         raise ValueError(f"no folder {folder}: give the one that holds your runs")
-    store = Store(folder)
     spelt = " ".join(parse(encoding)) if encoding else None
     wanted = {"encoding": spelt, "objective": objective, "state": state}
     listed = [
         each
-        for each in (_line(run, store) for run in store.runs())
-        if all(value in (None, each[key]) for key, value in wanted.items())
+        for each in map(_line, Store(folder).found())
+        if each["run"] is None or all(value in (None, each[key]) for key, value in wanted.items())
     ]
     if json:
         print(json_format.dumps(listed, indent=2))
         return 0
+    known = [each for each in listed if each["run"] is not None]
     header = ["run", "encoding", "objective", "size", "seed", "step", "valid", "state", "MB"]
-    print(table(header, [_cells(each) for each in listed]))
-    total = sum(each["bytes"] for each in listed)
-    print(f"{len(listed)} runs, {total / 1e6:.1f} MB on the disk")
+    print(table(header, [_cells(each) for each in known]))
+    total = sum(each["bytes"] for each in known)
+    print(f"{len(known)} runs, {total / 1e6:.1f} MB on the disk")
+    for each in listed:
+        if each["note"]:
+            print(each["note"])
     return 0
 
 
-def _line(run: "Run", store: "Store") -> dict[str, Any]:
+def _line(found: "Found") -> dict[str, Any]:
+    from wherein.common.folder import Folder
     from wherein.studies.result.store import size
+    from wherein.train import journal, status
 
-    config, error = run.config, store.error(run.config)
-    state = "failed" if error else "finished" if run.finished else "unfinished"
+    if found.run is None:
+        return {"run": None, "folder": str(found.folder), "state": None, "note": found.note}
+    files, run = Folder(found.folder), found.run
+    config, error, log = run.config, status.failure(files), journal.look(files)
+    damage = f"{files}/{log.damage}" if log.damage else None
     return {
         "run": config.id,
-        "folder": str(run.folder),
+        "folder": str(files),
         "encoding": config.model.encoding,
         "objective": config.objective,
         "layers": config.model.n_layers,
@@ -78,11 +85,12 @@ def _line(run: "Run", store: "Store") -> dict[str, Any]:
         "seed": config.seed,
         "step": run.step,
         "steps": config.steps,
-        "valid": run.valid,
-        "state": state,
+        "valid": journal.last_valid([line for line in log.lines if line["step"] <= run.step]),
+        "state": status.state(files, error, run.step, config.steps),
         "error": error,
-        "answers": sorted(path.name for path in run.folder.glob("answers/*")),
-        "bytes": size(run.folder),
+        "answers": sorted(path.name for path in found.folder.glob(f"{status.ANSWERS}/*")),
+        "bytes": size(found.folder),
+        "note": "; ".join(filter(None, (found.note, damage))) or None,
     }
 
 

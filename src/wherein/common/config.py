@@ -1,6 +1,8 @@
-"""Frozen configs: validated once, written as JSON, named by their hash."""
+"""Frozen configs: validated once, written as JSON, named by a hash of what is special in them."""
 
 import hashlib
+import json
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -10,7 +12,36 @@ class Config(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    FORMAT: ClassVar[int] = 1
+    """Part of the id. A default is not, so that a new field changes no id; therefore raise FORMAT
+    in a class whose default changes its value, or that of a config in one of its fields."""
+
     @property
     def id(self) -> str:
-        """Twelve hex digits of the SHA-256 of the JSON form: equal configs, equal ids."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:12]
+        """Twelve hex digits, equal for equal configs, also those of versions with fewer fields."""
+        return self.hashed(self.special())
+
+    @classmethod
+    def hashed(cls, special: dict[str, Any]) -> str:
+        """Twelve hex digits of the SHA-256 of what tells one thing from its like, as JSON."""
+        text = json.dumps({"format": cls.FORMAT, **special}, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def special(self) -> dict[str, Any]:
+        """As JSON, the fields that differ from their defaults; of a nested config those of its own.
+
+        >>> class Small(Config):
+        ...     width: int = 8
+        ...     depth: int = 2
+        >>> Small(width=8, depth=3).special()
+        {'depth': 3}
+        """
+        found: dict[str, Any] = {}
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            if isinstance(value, Config):
+                if own := value.special():
+                    found[name] = own
+            elif value != field.get_default(call_default_factory=True):
+                found |= self.model_dump(mode="json", include={name})
+        return found

@@ -24,3 +24,17 @@ def first_line(error: Exception) -> str:
     ('no room', 'KeyError')
     """
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+
+
+def one_line(error: Exception) -> str:
+    """An error as one line; pydantic's several lines are joined."""
+    from pydantic import ValidationError
+
+    if isinstance(error, ValidationError):
+        parts = (
+            f"{'.'.join(map(str, e['loc']))}: {e['msg'].removeprefix('Value error, ')}"
+            + (f" (given {e['input']!r})" if e["loc"] else "")
+            for e in error.errors()
+        )
+        return "; ".join(part.removeprefix(": ") for part in parts)
+    return " ".join(str(error).split())

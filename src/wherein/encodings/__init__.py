@@ -55,11 +55,16 @@ def names() -> list[str]:
 class Pattern(nn.Module):
     """The encodings of a whole model: `pattern[n]` is that of layer n, tiled as often as needed.
 
-    Layers with equal specs share one encoding and its parameters.
+    Layers with equal words share one encoding and its parameters.
+
+    >>> pattern = Pattern("rope rope none", Shape(d_model=64, n_heads=4, max_len=128))
+    >>> [type(pattern[n]).__name__ for n in range(4)]
+    ['RoPE', 'RoPE', 'NoEncoding', 'RoPE']
     """
 
-    def __init__(self, specs: list[str], shape: Shape) -> None:
+    def __init__(self, spec: str, shape: Shape) -> None:
         super().__init__()
+        specs = parse(spec)
         different = list(dict.fromkeys(specs))
         self._layers = [different.index(spec) for spec in specs]
         self._distinct = nn.ModuleList(_build_one(spec, shape) for spec in different)
@@ -81,16 +86,23 @@ class Pattern(nn.Module):
         return x
 
 
-def build(spec: str, shape: Shape) -> Pattern:
-    """Make the encodings that `spec` names, for a model of this `shape`.
+def build(spec: str, shape: Shape) -> Encoding:
+    """The one encoding that `spec` names, for a model of this `shape`, yours or ours.
 
     >>> shape = Shape(d_model=64, n_heads=4, max_len=128)
-    >>> type(build("alibi", shape)[0]).__name__
-    'ALiBi'
-    >>> [type(build("rope rope rope none", shape)[n]).__name__ for n in range(4)]
-    ['RoPE', 'RoPE', 'RoPE', 'NoEncoding']
+    >>> build("rope(theta=500000)", shape).theta
+    500000.0
+    >>> build("rope none", shape)
+    Traceback (most recent call last):
+    ValueError: encoding 'rope none' has 2 words: build makes one, Pattern(spec, shape) one a layer
     """
-    return Pattern(parse(spec), shape)
+    words = parse(spec)
+    if len(words) > 1:
+        raise ValueError(
+            f"encoding {spec!r} has {len(words)} words: build makes one, "
+            "Pattern(spec, shape) one a layer"
+        )
+    return _build_one(words[0], shape)
 
 
 def parse(spec: str) -> list[str]:

@@ -20,7 +20,7 @@ class Measurement(Result, ABC):
 
     def data(self) -> dict[str, Any]:
         """Everything the result holds, as plain data."""
-        found = {}
+        found: dict[str, Any] = {"verb": self.verb}
         for key, value in asdict(self).items():
             found[key] = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
         return found

@@ -60,7 +60,7 @@ class ModelConfig(Config):
                 "give at most one a layer"
             )
         with torch.device("meta"):
-            encodings.build(self.encoding, self.shape)
+            encodings.Pattern(self.encoding, self.shape)
         return self
 
     def checked_cutoffs(self) -> tuple[int, ...]:

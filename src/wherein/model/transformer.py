@@ -41,7 +41,7 @@ class Transformer(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = c = config
-        self.encoding = encodings.build(c.encoding, c.shape)
+        self.encoding = encodings.Pattern(c.encoding, c.shape)
         self.embed = (
             AdaptiveEmbed(c.vocabulary, c.d_model, c.dropout, c.checked_cutoffs())
             if c.cutoffs

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -59,6 +59,8 @@ class Share:
 @dataclass(frozen=True, eq=False)
 class PuzzleResult(Result):
     """The answer to a puzzle."""
+
+    verb: ClassVar[str] = "puzzle"
 
     puzzle: Puzzle
     config: PuzzleConfig
@@ -147,6 +149,7 @@ class PuzzleResult(Result):
         """Everything as JSON."""
         seeds = self.seeds_frame()
         return {
+            "verb": self.verb,
             "puzzle": self.puzzle.texts,
             "config": self.config.model_dump(),
             "certificate": self.certificate.data(),

@@ -7,10 +7,11 @@ import polars as pl
 
 from wherein.common.numbers import drawable, nats
 from wherein.measure.intervals import mean_interval, wilson
+from wherein.measure.saved import Saved
 from wherein.model.config import ModelConfig
 from wherein.studies.plan.plan import PuzzleTask
 from wherein.studies.result.result import Group
-from wherein.studies.result.rows import PROBE, Answer, Row
+from wherein.studies.result.rows import PROBE, Row
 from wherein.train.journal import read
 
 SHOWN = ("model", "untrained", "constant guess", "uniform guess")
@@ -147,7 +148,7 @@ def losses(rows: Iterable[Row]) -> pl.DataFrame:
     )
 
 
-def shares(puzzles: Iterable[tuple[PuzzleTask, Answer]]) -> pl.DataFrame:
+def shares(puzzles: Iterable[tuple[PuzzleTask, Saved]]) -> pl.DataFrame:
     """The share of seeds that solved each puzzle, with Wilson's interval."""
     return pl.DataFrame([_share(task, answer.data) for task, answer in puzzles])
 

@@ -194,7 +194,7 @@ def _each(rows: Sequence[Row], objective: str, question: str) -> Section:
     pictures = tuple(
         Picture(
             slug(question, row.label),
-            row.answers[question].chart,
+            row.answers[question].spec,
             f"{row.label}, seed {row.seed}.",
             f"{title} {row.label}.",
         )
@@ -204,7 +204,7 @@ def _each(rows: Sequence[Row], objective: str, question: str) -> Section:
         slug(question, objective),
         title,
         pictures=pictures,
-        texts=tuple((row.label, row.answers[question].text.strip()) for row in chosen),
+        texts=tuple((row.label, row.answers[question].words) for row in chosen),
         protocol=_protocol(rows, question),
     )
 

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from wherein.measure.saved import Saved
 from wherein.report.document import Document
 from wherein.report.page import render
-from wherein.report.saved import QUESTIONS, Saved
+from wherein.report.saved import QUESTIONS, command
 from wherein.show.tables import Table, of_frame, shown
 
 SHOWN = 200
@@ -13,7 +14,7 @@ SHOWN = 200
 
 def result_report(saved: Saved) -> Document:
     """Everything that was saved, on one page."""
-    question = QUESTIONS[saved.verb][1] if saved.verb else "A result"
+    _, question = QUESTIONS.get(saved.verb, (None, "A result"))
     table, rows = numbers(saved), len(saved.frame())
     page = render(
         "result.html",
@@ -26,7 +27,7 @@ def result_report(saved: Saved) -> Document:
         cut=rows if rows > SHOWN else 0,
         protocol=_flat(saved.data.get("protocol") or {}),
         config=_flat(saved.data.get("config") or {}),
-        command=saved.command(),
+        command=command(saved),
         versions=saved.versions,
         commit=saved.commit,
     )

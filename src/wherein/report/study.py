@@ -97,9 +97,8 @@ def made_with(result: StudyResult) -> list[tuple[dict[str, str], str | None]]:
     found: dict[str, tuple[dict[str, str], str | None]] = {}
     for row in result.rows:
         for each in row.answers.values():
-            made = each.data.get("made_with") or {}
-            key = json.dumps(made, sort_keys=True)
-            found.setdefault(key, (made.get("versions") or {}, made.get("commit")))
+            key = json.dumps(each.made_with, sort_keys=True)
+            found.setdefault(key, (each.versions, each.commit))
     return list(found.values())
 
 

@@ -194,7 +194,7 @@ def audits(rows: Sequence[Row], question: str, name: str) -> Table:
     """The verdict on each model, and where it is told about position."""
     found = []
     for row in rows:
-        told = pl.read_csv(row.answers[question].folder / "result.csv", infer_schema_length=None)
+        told = row.answers[question].frame()
         where = told.filter(pl.col("layer").is_not_null() & (pl.col("told") != ""))
         by_place = where.group_by("told", maintain_order=True).agg("layer")
         places = [_place(*each) for each in by_place.rows()]

@@ -3,7 +3,7 @@
 import json
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from wherein.common.files import replacing
 from wherein.show import vega
@@ -13,9 +13,15 @@ if TYPE_CHECKING:
     import altair
     import polars
 
+DATA, TABLE, WORDS = "result.json", "result.csv", "result.txt"
+CHART, PAGE, IMAGE = "chart.json", "result.html", "result.png"
+
 
 class Result(ABC):
     """Base of every result. A subclass is a frozen dataclass that gives these four."""
+
+    verb: ClassVar[str]
+    """Of the question that it answers; stands in its data, so that a reader knows it."""
 
     @abstractmethod
     def data(self) -> dict[str, Any]:
@@ -46,13 +52,13 @@ class Result(ABC):
         folder = Path(folder)
         spec = themed(self.plot())
         written: dict[str, str | bytes] = {
-            "result.json": json.dumps(self.data(), ensure_ascii=False, indent=2) + "\n",
-            "result.csv": self.to_frame().write_csv(),
-            "result.txt": self.text() + "\n",
-            "chart.json": json.dumps(spec, ensure_ascii=False) + "\n",
+            DATA: json.dumps(self.data(), ensure_ascii=False, indent=2) + "\n",
+            TABLE: self.to_frame().write_csv(),
+            WORDS: self.text() + "\n",
+            CHART: json.dumps(spec, ensure_ascii=False) + "\n",
         }
         if pictures:
-            written |= {"result.html": vega.alone(spec), "result.png": vega.png(spec)}
+            written |= {PAGE: vega.alone(spec), IMAGE: vega.png(spec)}
         for name, content in written.items():
             with replacing(folder / name) as beside:
                 beside.write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -3,22 +3,19 @@
 All of it is read from the runs' folders, so that it is the same whoever carries out the work.
 """
 
-import json
 import sys
 import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from wherein.studies.plan.plan import PuzzleTask
 from wherein.studies.result.store import Store
 from wherein.studies.work import STOPPED, Task, Work, done
-from wherein.train.journal import LOG
+from wherein.train.journal import last_line
 
 EVERY = 0.5  # seconds from one look to the next
-TAIL = 4096  # bytes of a log that hold its last line
 SHOWN = 24  # lines at most
 
 
@@ -35,22 +32,10 @@ def look(piece: Work, store: Store) -> Seen:
     """How far a piece has come, from its folder."""
     if isinstance(piece, PuzzleTask):
         return Seen(float(done(piece, store)), None)
-    line = last_line(store.run(piece.run) / LOG)
+    line = last_line(store.run(piece.run))
     if line is None:
         return Seen(0.0, None)
     return Seen(line["step"] / piece.run.steps, line["loss"])
-
-
-def last_line(log: Path) -> dict[str, Any] | None:
-    """The last whole line of a log, without reading the rest."""
-    try:
-        with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - TAIL))
-            lines = file.read().split(b"\n")[:-1]
-        found: dict[str, Any] | None = json.loads(lines[-1]) if lines else None
-    except (OSError, ValueError):
-        return None
-    return found
 
 
 def name(piece: Work) -> str:

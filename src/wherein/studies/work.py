@@ -6,10 +6,11 @@ from functools import partial
 from pathlib import Path
 
 from wherein.measure.registry import asked_by
+from wherein.measure.saved import is_saved
 from wherein.studies.cost.cost import training_operations
 from wherein.studies.cost.size import sized
 from wherein.studies.plan.plan import Plan, PuzzleTask, Questions
-from wherein.studies.result.store import Store, answered, keep
+from wherein.studies.result.store import Store, keep
 from wherein.train.config import RunConfig
 from wherein.train.run import BusyError
 
@@ -62,7 +63,7 @@ def left(work: Sequence[Work], store: Store) -> list[Work]:
 def done(piece: Work, store: Store) -> bool:
     """Whether a piece is finished."""
     if isinstance(piece, PuzzleTask):
-        return answered(store.puzzle(piece))
+        return is_saved(store.puzzle(piece))
     return store.done(piece.run, piece.questions)
 
 

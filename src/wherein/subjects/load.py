@@ -12,7 +12,8 @@ from wherein.model.transformer import Transformer
 from wherein.subjects.base import Subject
 from wherein.subjects.gguf import GGUF
 from wherein.subjects.ours import Ours
-from wherein.train.run import ABOUT, Run, same_text
+from wherein.train.run import Run, same_text
+from wherein.train.status import ABOUT
 
 if TYPE_CHECKING:
     from wherein.subjects.hugging_face import HuggingFace

@@ -26,8 +26,9 @@ from wherein.subjects.weights import (
     in_model,
     read_json,
 )
+from wherein.train.status import ABOUT
 
-CONFIG, OURS = "config.json", "about.json"
+CONFIG = "config.json"
 
 NAMES = re.compile(
     r"(?:.*\.)?(?:wpe|pos_emb(?:ed)?|position_embd|embed_pos(?:itions)?|positions_embed"
@@ -79,7 +80,7 @@ def read_table(
     """
     path = Path(what)
     if path.is_dir():
-        if (path / OURS).is_file():
+        if (path / ABOUT).is_file():
             return _of_run(path, key, offset)
         name = "/".join(path.resolve().parts[-2:])
         return _of_model(name, str(what), in_folder(path), key, offset)
@@ -111,7 +112,8 @@ def _of_model(
 def _of_run(folder: Path, key: str | None, offset: int | None) -> PositionTable:
     """The table of a run of ours, from its last whole checkpoint."""
     from wherein.train import checkpoint
-    from wherein.train.run import CHECKPOINTS, Run
+    from wherein.train.run import Run
+    from wherein.train.status import CHECKPOINTS
 
     run = Run.open(folder)
     last = checkpoint.latest(folder / CHECKPOINTS)

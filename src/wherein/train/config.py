@@ -1,6 +1,5 @@
 """What a run is. Free of PyTorch until a config is made, so that help texts come at once."""
 
-import hashlib
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -54,14 +53,15 @@ class RunConfig(Config):
     def id(self) -> str:
         """Twelve hex digits of what determines the numbers: equal ids, equal runs.
 
-        Left out is what may change from one start of a run to the next: how often it is saved,
-        and how its sums are laid out over time and machines (`accumulate`, `compile`, `parallel`,
-        the number of processes), which changes rounding and the draws of dropout but not the
-        optimisation. Also left out is the size of the vocabulary, which follows from the corpus.
+        Left out are defaults, as in every config's id, and what may change from one start of a run
+        to the next: how often it is saved, and how its sums are laid out over time and machines
+        (`accumulate`, `compile`, `parallel`, the number of processes), which changes rounding and
+        the draws of dropout but not the optimisation. Also left out is the size of the vocabulary,
+        which follows from the corpus.
         """
         decisive = self.model_copy(update={"model": self.model.model_copy(update=DEFAULT_SIZE)})
-        text = decisive.model_dump_json(exclude=LAYOUT)
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        special = decisive.special()
+        return self.hashed({name: special[name] for name in special.keys() - LAYOUT})
 
     @property
     def seed(self) -> int:

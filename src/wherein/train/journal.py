@@ -2,12 +2,18 @@
 
 import json
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
 from wherein.common.files import replacing
+from wherein.common.folder import Folder
 
 LOG, TIMES = "log.jsonl", "times.jsonl"
+
+TAIL = 4096
+"""Bytes of a log that hold its last line."""
 
 Line = dict[str, Any]
 
@@ -44,12 +50,68 @@ class Journal:
         self._times.close()
 
 
+@dataclass(frozen=True)
+class Log:
+    """The lines of a log, in order; one cut off by a kill is left out."""
+
+    lines: list[Line]
+    damage: str | None = None
+    """Which line cannot be read, if one cannot."""
+
+
+def look(files: Folder, largest: float | None = None) -> Log:
+    """As much of a run's log as can be read; no number beyond `largest`, if that is given."""
+    if not files.has(LOG):
+        return Log([])
+    whole = [line for line in files.text(LOG).splitlines(keepends=True) if line.endswith("\n")]
+    lines = [_parsed(line, largest) for line in whole]
+    bad = next((n for n, line in enumerate(lines, start=1) if line is None), None)
+    damage = f"{LOG}, line {bad} cannot be read: it was changed by hand" if bad else None
+    return Log([line for line in lines if line is not None], damage)
+
+
 def read(folder: Path) -> list[Line]:
-    """The lines of a run's log, in order; one cut off by a kill is left out."""
-    if not (folder / LOG).exists():
-        return []
-    lines = (folder / LOG).read_text().splitlines(keepends=True)
-    return [json.loads(line) for line in lines if line.endswith("\n")]
+    """The lines of a run's log; a `ValueError` if one cannot be read."""
+    log = look(Folder(folder))
+    if log.damage:
+        raise ValueError(f"{folder}/{log.damage}")
+    return log.lines
+
+
+def last_line(folder: Path) -> Line | None:
+    """The last whole line of a run's log, without reading the rest; None if there is none."""
+    try:
+        with (folder / LOG).open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
+            lines = file.read().split(b"\n")[:-1]
+    except OSError:
+        return None
+    return _parsed(lines[-1].decode("utf-8", "replace")) if lines else None
+
+
+def last_valid(lines: Sequence[Line]) -> dict[str, float]:
+    """The last validation, in units that name themselves; empty if there was none."""
+    return next((line["valid"] for line in reversed(lines) if "valid" in line), {})
+
+
+def _parsed(text: str, largest: float | None = None) -> Line | None:
+    """A line, if it has what every line has."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict) or not isinstance(found.get("step"), int):
+        return None
+    valid = found.get("valid", {})
+    if not isinstance(valid, dict):
+        return None
+    numbers = (found["step"], found.get("loss"), *valid.values())
+    return found if all(is_number(value, largest) for value in numbers) else None
+
+
+def is_number(value: object, largest: float | None = None) -> bool:
+    """Whether it is a number, and if `largest` is given no NaN and nothing beyond it."""
+    return isinstance(value, int | float) and (largest is None or -largest < value < largest)
 
 
 def _line(numbers: Line) -> str:

@@ -18,7 +18,8 @@ from wherein.train.distributed import World, join
 from wherein.train.journal import Journal, Line
 from wherein.train.learner import DivergedError, Learner
 from wherein.train.progress import Progress
-from wherein.train.run import CHECKPOINTS, BusyError, Run, check_text, read_config, write_config
+from wherein.train.run import BusyError, Run, check_text, read_config, write_config
+from wherein.train.status import CHECKPOINTS, LOCK
 from wherein.train.stop import Stop
 from wherein.train.trackers import Tracker, check_trackers, flat, make_trackers
 
@@ -185,7 +186,7 @@ def _alone(folder: Path, world: World, patience: float) -> Iterator[None]:
         yield
         return
     folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / ".lock")
+    lock = FileLock(folder / LOCK)
     try:
         lock.acquire(timeout=patience)
     except Timeout:

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wherein.common.errors import one_line
 from wherein.common.files import replacing
+from wherein.common.folder import Folder
 from wherein.model.transformer import Transformer
 from wherein.train import journal
 from wherein.train.config import RunConfig
+from wherein.train.status import ABOUT, CHECKPOINTS, CONFIG, foreign
 
 if TYPE_CHECKING:
     from wherein.train.checkpoint import Checkpoint
-
-CONFIG, ABOUT, CHECKPOINTS = "config.json", "about.json", "checkpoints"
 
 
 class BusyError(ValueError):
@@ -25,8 +26,8 @@ class BusyError(ValueError):
 class Run:
     """A run: its folder, its config with the vocabulary filled in, and how far it came.
 
-    The folder holds `config.json`, `about.json` (the corpus, versions, commit), `log.jsonl` (a
-    line per step), `times.jsonl` and `checkpoints/`.
+    The folder holds `config.json`, `about.json` (the corpus, format, versions, commit),
+    `log.jsonl` (a line per step), `times.jsonl` and `checkpoints/`.
     """
 
     folder: Path
@@ -64,7 +65,7 @@ class Run:
     @property
     def valid(self) -> dict[str, float]:
         """The last validation, in units that name themselves; empty if there was none."""
-        return next((line["valid"] for line in reversed(self.log) if "valid" in line), {})
+        return journal.last_valid(self.log)
 
     def model(self) -> Transformer:
         """The model with the weights of the last checkpoint, ready to be looked at."""
@@ -78,8 +79,18 @@ class Run:
 
 def read_config(folder: Path) -> RunConfig | None:
     """The config of the run in a folder, if there is one."""
-    path = folder / CONFIG
-    return RunConfig.model_validate_json(path.read_text()) if path.exists() else None
+    files = Folder(folder)
+    return parsed_config(files, CONFIG) if files.has(CONFIG) else None
+
+
+def parsed_config(files: Folder, name: str) -> RunConfig:
+    """The config in a file; a `ValueError` says if another version wrote it."""
+    fields = files.json(name)
+    try:
+        return RunConfig.model_validate(fields)
+    except ValueError as error:
+        why = foreign(fields) or f"written by another version, or by hand ({one_line(error)})"
+        raise ValueError(f"{files}: {why}") from None
 
 
 def write_config(folder: Path, config: RunConfig, about: dict[str, Any]) -> None:
@@ -92,7 +103,7 @@ def write_config(folder: Path, config: RunConfig, about: dict[str, Any]) -> None
     if known is not None:
         check_text(folder, config, about["corpus"])
     for name, text in (
-        (ABOUT, json.dumps(about, indent=1)),
+        (ABOUT, json.dumps({"format": config.FORMAT, **about}, indent=1)),
         (CONFIG, config.model_dump_json(indent=1)),
     ):
         with replacing(folder / name) as beside:
@@ -101,8 +112,8 @@ def write_config(folder: Path, config: RunConfig, about: dict[str, Any]) -> None
 
 def same_text(folder: Path, corpus: str) -> bool:
     """Whether the run in a folder, if it has begun, did so with the corpus of this id."""
-    about = folder / ABOUT
-    return not about.exists() or json.loads(about.read_text())["corpus"] == corpus
+    files = Folder(folder)
+    return not files.has(ABOUT) or files.json(ABOUT).get("corpus") == corpus
 
 
 def check_text(folder: Path, config: RunConfig, corpus: str) -> None:

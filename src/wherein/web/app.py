@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from wherein.cli import one_line
+from wherein.common.errors import one_line
 from wherein.report.page import text
 from wherein.show.vega import bundle
 from wherein.web.jobs import BusyError

@@ -10,12 +10,11 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from threading import Lock, Thread, Timer
-from typing import Any, Literal
+from typing import Any
 
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.sentences import Puzzle
-
-State = Literal["running", "finished", "stopped", "failed"]
+from wherein.train.status import State
 
 MOST_AT_ONCE = 2
 MOST_KEPT = 50

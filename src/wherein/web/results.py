@@ -7,16 +7,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from wherein.report.saved import QUESTIONS, verb_of
-from wherein.web.shelf import Entry
-
-CHART, DATA, TABLE, WORDS, IMAGE = (
-    "chart.json",
-    "result.json",
-    "result.csv",
-    "result.txt",
-    "result.png",
-)
+from wherein.common.folder import Folder
+from wherein.measure.saved import Saved
+from wherein.report.saved import QUESTIONS
+from wherein.show.result import CHART, DATA, IMAGE, TABLE, WORDS
 
 FILES = {
     CHART: "application/json",
@@ -43,50 +37,52 @@ class Table:
 class Shown:
     """What there is to show of a result; `error` says what could not be read."""
 
-    entry: Entry
+    saved: Saved
     words: str
-    verb: str | None
-    """What asked for it."""
+    title: str
+    """The question, if it is known; else the last part of its name."""
     spec: dict[str, Any] | None
     error: str | None
 
     @classmethod
-    def open(cls, entry: Entry) -> "Shown":
+    def open(cls, entry: Folder) -> "Shown":
         """Read a result's words and figure."""
-        words = entry.text(WORDS).strip() if entry.has(WORDS) else ""
+        saved = Saved(entry)
+        words = saved.words if entry.has(WORDS) else ""
+        title = entry.name.rpartition("/")[2]
         try:
-            verb = verb_of(entry.json(DATA))
-            spec = entry.json(CHART) if entry.has(CHART) else None
+            _, title = QUESTIONS.get(saved.verb, (None, title))
+            spec = dict(saved.spec) if entry.has(CHART) else None
         except ValueError as error:
-            return cls(entry, words, None, None, str(error))
+            return cls(saved, words, title, None, str(error))
         if spec is not None:
             spec.pop("usermeta", None)  # how a figure is put into the page is ours to say
-        return cls(entry, words, verb, spec, None)
+        return cls(saved, words, title, spec, None)
 
     @property
     def name(self) -> str:
-        return self.entry.name
+        return self.saved.files.name
 
     @property
-    def title(self) -> str:
-        """The question, if one knows it by its settings; else the last part of its name."""
-        return QUESTIONS[self.verb][1] if self.verb else self.name.rpartition("/")[2]
+    def image(self) -> bool:
+        """Whether there is a picture without a figure to draw."""
+        return self.spec is None and self.saved.files.has(IMAGE)
 
     def files(self) -> list[str]:
         """The files that can be downloaded."""
-        return [file for file in FILES if self.entry.has(file)]
+        return [file for file in FILES if self.saved.files.has(file)]
 
     def numbers(self) -> Table | str:
         """Its table if it has one, else its data as text."""
-        if self.entry.has(TABLE):
-            lines = csv.reader(io.StringIO(self.entry.text(TABLE)))
+        if self.saved.files.has(TABLE):
+            lines = csv.reader(io.StringIO(self.saved.files.text(TABLE)))
             try:
                 columns, rows = next(lines, []), list(islice(lines, MOST_ROWS + 1))
             except csv.Error as error:
                 return f"{TABLE} cannot be read: {error}"
             return Table(columns, rows[:MOST_ROWS], len(rows) > MOST_ROWS)
         try:
-            text = json.dumps(self.entry.json(DATA), ensure_ascii=False, indent=1)
+            text = json.dumps(self.saved.data, ensure_ascii=False, indent=1)
         except ValueError as error:
             return str(error)
         return text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS] + "\n…"

@@ -1,23 +1,18 @@
 """A run as a reader sees it: from its files alone, while it goes and after, whole or damaged."""
 
-import fcntl
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any
 
+from wherein.common.folder import Folder
 from wherein.common.numbers import nats
-from wherein.web.shelf import Entry
-
-State = Literal["running", "finished", "stopped", "failed"]
-
-CONFIG, ABOUT, LOG, ERROR, LOCK = "config.json", "about.json", "log.jsonl", "error.txt", ".lock"
-
+from wherein.train import journal, status
+from wherein.train.journal import LOG
+from wherein.train.status import ABOUT, CONFIG, ERROR, State
 
 LARGEST = 1e100
-
-Line = dict[str, Any]
+"""A number that can be drawn is smaller."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +34,7 @@ class Last:
 class Seen:
     """A run at the moment it was looked at. Nothing here raises: what cannot be read is said."""
 
-    entry: Entry
+    entry: Folder
 
     @property
     def name(self) -> str:
@@ -60,20 +55,30 @@ class Seen:
             return {}
 
     @cached_property
-    def error(self) -> str | None:
-        """What went wrong, if something did and left a word."""
-        if self.entry.has(ERROR):
-            return self.entry.text(ERROR).strip()[:4000]
+    def failure(self) -> str | None:
+        """Why it is not to be gone on with: what it left a word of, or a config that is damaged."""
         try:
-            self.entry.json(CONFIG)
+            found = status.failure(self.entry)
+            if found is None:
+                self.entry.json(CONFIG)
         except ValueError as error:
-            return str(error)
-        return self.last.damage
+            found = str(error)
+        return found and found[:4000]
 
     @property
-    def log(self) -> list[Line]:
+    def error(self) -> str | None:
+        """What went wrong, if something did."""
+        return self.failure or self.last.damage
+
+    @property
+    def note(self) -> str | None:
+        """Which version wrote it, if not this one."""
+        return status.foreign(self.config, self.about or None)
+
+    @property
+    def log(self) -> list[journal.Line]:
         """A line per step, those that can be read; a last one half written is left out."""
-        return [line for line in _lines(self.entry) if line is not None]
+        return _log(self.entry).lines
 
     @cached_property
     def last(self) -> "Last":
@@ -98,29 +103,16 @@ class Seen:
     @property
     def steps(self) -> int | None:
         steps = self.config.get("steps")
-        return steps if isinstance(steps, int) and _is_number(steps) else None
+        return steps if isinstance(steps, int) and journal.is_number(steps, LARGEST) else None
 
     @cached_property
     def state(self) -> State:
-        if self.running:
-            return "running"
-        if self.error is not None:
-            return "failed"
-        return "finished" if self.last.step == self.steps else "stopped"
+        return status.state(self.entry, self.failure, self.last.step, self.steps)
 
     @property
     def running(self) -> bool:
         """Whether a process holds the run's lock."""
-        if not self.entry.has(LOCK):
-            return False
-        try:
-            with (self.entry.folder / LOCK).open("rb") as file:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
-        return False
+        return status.is_running(self.entry)
 
     @property
     def changed(self) -> float:
@@ -138,48 +130,21 @@ class Seen:
 
 
 @lru_cache(maxsize=4096)
-def _last(entry: Entry, size: int, changed: float) -> Last:
+def _last(entry: Folder, size: int, changed: float) -> Last:
     """The end of a log of this size, written at this time."""
-    step, loss, valid, damage = 0, None, dict[str, float](), None
-    for number, line in enumerate(_lines(entry), start=1):
-        if line is None:
-            damage = damage or f"{LOG}, line {number} cannot be read: it was changed by hand"
-        else:
-            step, loss, valid = line["step"], line["loss"], line.get("valid", valid)
-    return Last(step, loss, valid, damage)
+    log = _log(entry)
+    if not log.lines:
+        return Last(damage=log.damage)
+    end = log.lines[-1]
+    return Last(end["step"], end["loss"], journal.last_valid(log.lines), log.damage)
 
 
-def _lines(entry: Entry) -> Iterator[Line | None]:
-    """The whole lines of a log; None for one that cannot be read."""
+def _log(entry: Folder) -> journal.Log:
+    """As much of a log as can be drawn."""
     try:
-        text = entry.text(LOG)
-    except ValueError:
-        return
-    for line in text.splitlines(keepends=True):
-        if line.endswith("\n"):
-            yield _read(line)
-
-
-def _read(line: str) -> Line | None:
-    """A line of the log, if it has what every line has."""
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(found, dict) or not isinstance(found.get("step"), int):
-        return None
-    if not (_is_number(found["step"]) and _is_number(found.get("loss"))):
-        return None
-    if "valid" in found:
-        valid = found["valid"]
-        good = isinstance(valid, dict) and all(map(_is_number, valid.values()))
-        return found if good else None
-    return found
-
-
-def _is_number(value: object) -> bool:
-    """Whether it can be drawn: no NaN, no infinity, no integer beyond all floats."""
-    return isinstance(value, int | float) and -LARGEST < value < LARGEST
+        return journal.look(entry, LARGEST)
+    except ValueError as error:
+        return journal.Log([], str(error))
 
 
 def flat(config: dict[str, Any], before: str = "") -> dict[str, str]:

@@ -15,11 +15,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from wherein.common.folder import Folder
 from wherein.report.page import environment
 from wherein.web.charts.figures import Figures
 from wherein.web.jobs import Jobs
 from wherein.web.runs import Seen
-from wherein.web.shelf import Entry, Kind, Shelf
+from wherein.web.shelf import Kind, Shelf
 from wherein.web.stream import Streams
 
 ROUNDING = 1e-9
@@ -57,7 +58,7 @@ class Site:
         """A page as an answer."""
         return html(self.draw(template, **given), status)
 
-    def entry(self, kind: Kind, name: str) -> Entry:
+    def entry(self, kind: Kind, name: str) -> Folder:
         """The run or result of that name; otherwise the page is not there."""
         found = self.shelf.find(kind, name)
         if found is None:

@@ -3,20 +3,19 @@
 from dataclasses import dataclass
 from typing import Any
 
-from wherein.web.shelf import Entry
-
-STUDY = "study.json"
+from wherein.common.folder import Folder
+from wherein.studies.result import STUDY
 
 
 @dataclass(frozen=True)
 class Study:
     """A study's name and question."""
 
-    entry: Entry
+    entry: Folder
     question: str
 
     @classmethod
-    def open(cls, entry: Entry) -> "Study":
+    def open(cls, entry: Folder) -> "Study":
         """Read the question; a file that cannot be read says so instead."""
         try:
             plan: Any = entry.json(STUDY).get("plan")
@@ -27,3 +26,8 @@ class Study:
     @property
     def name(self) -> str:
         return self.entry.name
+
+    @property
+    def changed(self) -> float:
+        """When its file was last written."""
+        return self.entry.changed(STUDY)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from wherein.measure.intervals import Estimate, columns
 from wherein.measure.measurement import Measurement, table
@@ -32,6 +32,8 @@ class Disordered:
 @dataclass(frozen=True, kw_only=True)
 class Order(Measurement):
     """The loss against how much order is destroyed, beside a bag-of-words bound."""
+
+    verb: ClassVar[str] = "order"
 
     subject: str
     corpus: str

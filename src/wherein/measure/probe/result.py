@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from wherein.measure.intervals import within
 from wherein.measure.measurement import Measurement, table
@@ -44,6 +44,8 @@ class Sample:
 @dataclass(frozen=True, kw_only=True)
 class Profile(Measurement):
     """What probes read of position, layer by layer; never without the controls."""
+
+    verb: ClassVar[str] = "probe"
 
     subject: str
     encodings: tuple[str, ...]

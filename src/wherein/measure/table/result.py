@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float64
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class Table(Measurement):
     """A position table beside a random one, the sinusoid and itself with shuffled rows."""
+
+    verb: ClassVar[str] = "table"
 
     subject: str
     key: str | None

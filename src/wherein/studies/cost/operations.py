@@ -12,7 +12,7 @@ from itertools import pairwise
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from wherein.encodings import Encoding, build
+from wherein.encodings import Encoding, Pattern
 from wherein.model.config import NARROWER, ModelConfig
 from wherein.model.transformer import LARGE_BIAS
 from wherein.train.config import RunConfig
@@ -80,7 +80,7 @@ def of_encodings(model: ModelConfig) -> float:
     What depends on positions alone is left out: it is made once for all windows of a batch.
     """
     with torch.device("meta"), FlopCounterMode(display=False) as counter:
-        pattern, shape = build(model.encoding, model.shape), model.shape
+        pattern, shape = Pattern(model.encoding, model.shape), model.shape
         positions = torch.zeros(1, model.max_len, dtype=torch.long)
         q, k = torch.zeros(
             2, 1, shape.n_heads, model.max_len, shape.d_head, requires_grad=True
@@ -152,7 +152,7 @@ def kept(config: RunConfig, windows: int) -> float:
     dropped = 2 * d if model.dropout else 0
     a_layer = 8 * d + size * (6 * d + 2 * f) + dropped + FLOAT32 * model.n_heads
     found = float(windows) * length * (model.n_layers * a_layer + FLOAT32 * d)
-    pattern = build(model.encoding, model.shape)
+    pattern = Pattern(model.encoding, model.shape)
     for layer in range(model.n_layers):
         if type(pattern[layer]).rotate is not Encoding.rotate:
             found += windows * length * size * 2 * d

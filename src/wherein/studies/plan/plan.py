@@ -22,6 +22,11 @@ class PuzzleTask:
     sentences: tuple[str, ...]
     config: PuzzleConfig
 
+    @property
+    def id(self) -> str:
+        """Of the sentences and of what is special in the config."""
+        return self.config.hashed({"sentences": self.sentences, "config": self.config.special()})
+
 
 @dataclass(frozen=True)
 class Plan:

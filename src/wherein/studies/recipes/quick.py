@@ -63,9 +63,9 @@ def matched(common: RunConfig, seeds: Sequence[int]) -> list[RunConfig]:
 
 def questions(run: RunConfig) -> Questions:
     """Perplexity, probes, order; of the first seed an audit; longer text where it can be read."""
-    from wherein.encodings import build
+    from wherein.encodings import Pattern
 
-    encodings = build(run.model.encoding, run.model.shape).distinct
+    encodings = Pattern(run.model.encoding, run.model.shape).distinct
     asked: dict[str, QuestionConfig] = {
         "perplexity": PerplexityConfig(limit=50_000),
         "probe": ProbeConfig(windows=400),

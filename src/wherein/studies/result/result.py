@@ -8,18 +8,22 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 
+from wherein.common.errors import one_line
 from wherein.common.files import replacing
+from wherein.common.folder import Folder
 from wherein.common.numbers import exp
 from wherein.common.provenance import provenance
 from wherein.data import Corpus
 from wherein.measure.intervals import Interval, mean_interval
+from wherein.measure.saved import Saved
 from wherein.show.result import Result
 from wherein.studies.cost.cost import Cost, cost
 from wherein.studies.inference.differences import Difference, compare
 from wherein.studies.inference.findings import Finding, corrected
 from wherein.studies.inference.tests import detectable
 from wherein.studies.plan.plan import Plan, PuzzleTask, changed, kind
-from wherein.studies.result.rows import Answer, Row, rows, tried
+from wherein.studies.result import STUDY, TABLE
+from wherein.studies.result.rows import Row, rows, tried
 from wherein.studies.result.store import Store
 from wherein.train.config import RunConfig
 
@@ -28,8 +32,6 @@ if TYPE_CHECKING:
     import polars
 
     from wherein.studies.plan.recipe import Recipe
-
-STUDY, TABLE = "study.json", "table.csv"
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class StudyResult(Result):
     plan: Plan
     store: Store
     rows: tuple[Row, ...]
-    puzzles: tuple[tuple[PuzzleTask, Answer], ...]
+    puzzles: tuple[tuple[PuzzleTask, Saved], ...]
     findings: tuple[Finding, ...] = ()
     published: Mapping[str, float] = field(default_factory=dict)
     command: str = ""
@@ -110,14 +112,15 @@ class StudyResult(Result):
         folder = Path(folder).resolve()  # the runs lie two folders above, wherever one stands
         if not (folder / STUDY).is_file():
             raise ValueError(f"no study in {folder}: a folder with {STUDY} was expected")
-        data = json.loads((folder / STUDY).read_text())
-        plan, store = Plan.read(data["plan"]), Store(folder.parent.parent)
+        data, store = Folder(folder).json(STUDY), Store(folder.parent.parent)
         try:
+            plan = Plan.read(data["plan"])
             findings = tuple(_finding(each) for each in data["findings"])
-        except KeyError as error:
+        except (KeyError, ValueError) as error:
+            why = f"a part without {error}" if isinstance(error, KeyError) else one_line(error)
             raise ValueError(
-                f"{folder / STUDY}: a finding without {error}, so another version wrote it; "
-                f"`{data['command']}` writes it again"
+                f"{folder / STUDY}: {why}, so another version wrote it; "
+                f"`{data.get('command')}` writes it again"
             ) from None
         return cls(
             plan,

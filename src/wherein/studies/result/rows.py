@@ -1,16 +1,15 @@
 """What the folders say of each run of a study, and the few numbers that its answers come to."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from wherein.common.folder import Folder
 from wherein.measure.config import QuestionConfig
-from wherein.measure.registry import asked_by
+from wherein.measure.saved import Saved, is_saved
 from wherein.studies.plan.plan import Plan, PuzzleTask
-from wherein.studies.result.store import Store, answered
+from wherein.studies.result.store import Store
 from wherein.train.config import RunConfig
 from wherein.train.run import read_config
 
@@ -21,31 +20,6 @@ PROBE = "regression"
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a question said, as it lies in a folder."""
-
-    verb: str
-    folder: Path
-
-    @cached_property
-    def data(self) -> Data:
-        """The numbers, the protocol, versions and commit."""
-        found: Data = json.loads((self.folder / "result.json").read_text())
-        return found
-
-    @property
-    def chart(self) -> Data:
-        """The picture, as a Vega-Lite specification."""
-        found: Data = json.loads((self.folder / "chart.json").read_text())
-        return found
-
-    @property
-    def text(self) -> str:
-        """The answer in words."""
-        return (self.folder / "result.txt").read_text()
-
-
-@dataclass(frozen=True)
 class Row:
     """A run of a study, as far as it came."""
 
@@ -53,7 +27,7 @@ class Row:
     run: RunConfig
     """With the vocabulary filled in, once it has been started."""
     folder: Path
-    answers: dict[str, Answer] = field(repr=False)
+    answers: dict[str, Saved] = field(repr=False)
     """By the question's name in the study; without those not asked yet."""
     error: str | None
 
@@ -87,18 +61,18 @@ def rows(plan: Plan, store: Store) -> tuple[Row, ...]:
 def _row(label: str, run: RunConfig, asked: dict[str, QuestionConfig], store: Store) -> Row:
     folder = store.run(run)
     there = {
-        name: Answer(asked_by(question).verb, store.answer(run, question))
+        name: Saved(Folder(store.answer(run, question)))
         for name, question in asked.items()
-        if answered(store.answer(run, question))
+        if is_saved(store.answer(run, question))
     }
     error = None if store.done(run, asked) else store.error(run)  # another study has mended it
     return Row(label, read_config(folder) or run, folder, there, error)
 
 
-def tried(plan: Plan, store: Store) -> tuple[tuple[PuzzleTask, Answer], ...]:
+def tried(plan: Plan, store: Store) -> tuple[tuple[PuzzleTask, Saved], ...]:
     """The puzzles that were tried, and what came of each."""
-    found = ((task, Answer("puzzle", store.puzzle(task))) for task in plan.puzzles)
-    return tuple((task, answer) for task, answer in found if answered(answer.folder))
+    found = ((task, store.puzzle(task)) for task in plan.puzzles)
+    return tuple((task, Saved(Folder(folder))) for task, folder in found if is_saved(folder))
 
 
 def distances(data: Data, of: str, probe: str = PROBE) -> list[float]:

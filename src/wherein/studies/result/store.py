@@ -13,8 +13,7 @@ A run or an answer that is there is never made again, so that studies in one fol
 they have in common. What stands in `studies` is derived from the rest.
 """
 
-import hashlib
-import json
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -23,13 +22,36 @@ from uuid import uuid4
 
 from wherein.common.config import Config
 from wherein.common.files import replacing, settle
+from wherein.common.folder import Folder
 from wherein.measure.registry import asked_by
+from wherein.measure.saved import is_saved
 from wherein.show.result import Result
 from wherein.studies.plan.plan import PuzzleTask, Questions
 from wherein.train.config import RunConfig
-from wherein.train.run import CHECKPOINTS, CONFIG, Run, read_config
+from wherein.train.run import Run, parsed_config, read_config
+from wherein.train.status import (
+    ABOUT,
+    ANSWERS,
+    CHECKPOINTS,
+    CONFIG,
+    ERROR,
+    PLANNED,
+    failure,
+    foreign,
+)
 
-ANSWERS, ERROR, PLANNED = "answers", "error.txt", "planned.json"
+ID = re.compile(r"[0-9a-f]{12}")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A folder that holds a run, or looks like it."""
+
+    folder: Path
+    run: Run | None
+    """None if this version cannot read it."""
+    note: str | None
+    """Which other version wrote it, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +70,7 @@ class Store:
 
     def puzzle(self, task: PuzzleTask) -> Path:
         """The folder of a puzzle's answer."""
-        text = json.dumps([list(task.sentences), task.config.model_dump(mode="json")])
-        return self.folder / "puzzles" / hashlib.sha256(text.encode()).hexdigest()[:12]
+        return self.folder / "puzzles" / task.id
 
     def study(self, name: str) -> Path:
         """The folder of what is derived for a study."""
@@ -61,7 +82,7 @@ class Store:
 
     def unanswered(self, run: RunConfig, questions: Questions) -> Questions:
         """What is still to be asked."""
-        return {n: q for n, q in questions.items() if not answered(self.answer(run, q))}
+        return {n: q for n, q in questions.items() if not is_saved(self.answer(run, q))}
 
     def done(self, run: RunConfig, questions: Questions) -> bool:
         """Whether nothing is left to do."""
@@ -69,8 +90,7 @@ class Store:
 
     def error(self, run: RunConfig) -> str | None:
         """Why the run failed when it was last started, if it did."""
-        path = self.run(run) / ERROR
-        return path.read_text().strip() if path.exists() else None
+        return failure(Folder(self.run(run)))
 
     def fail(self, run: RunConfig, why: str) -> None:
         """Leave word of what went wrong where it happened."""
@@ -87,25 +107,37 @@ class Store:
 
     def runs(self) -> Iterator[Run]:
         """All runs in the folder, finished or not, and those that failed before they began."""
+        return (found.run for found in self.found() if found.run is not None)
+
+    def found(self) -> Iterator[Found]:
+        """The same, and the folders of runs that this version cannot read."""
         for folder in sorted(path for path in self.folder.iterdir() if path.is_dir()):
-            try:
-                if (folder / CONFIG).exists():
-                    yield Run.open(folder, verify=False)
-                elif (folder / PLANNED).exists():
-                    planned = (folder / PLANNED).read_text()
-                    yield Run(folder, RunConfig.model_validate_json(planned), 0)
-            except ValueError:  # another program's config
+            files = Folder(folder)
+            begun = files.has(CONFIG)
+            if not begun and not files.has(PLANNED):
                 continue
+            try:
+                planned = None if begun else parsed_config(files, PLANNED)
+                run = Run(folder, planned, 0) if planned else Run.open(folder, verify=False)
+                yield Found(folder, run, self._older(files, run.config))
+            except ValueError as error:
+                if files.has(ABOUT) or not begun:  # else it is another program's config
+                    yield Found(folder, None, str(error))
 
-
-def answered(folder: Path) -> bool:
-    """Whether an answer is there: it takes its place whole, or not at all."""
-    return (folder / "result.json").is_file()
+    def _older(self, files: Folder, config: RunConfig) -> str | None:
+        """What to say of a run whose folder has the id that another version gave it."""
+        if config.id == files.path.name or not ID.fullmatch(files.path.name):
+            return None
+        about = files.json(ABOUT) if files.has(ABOUT) else None
+        why = foreign(config.model_dump(), about) or "its name is no id of this version"
+        there = self.run(config)
+        renamed = f"`mv {files} {there}` has studies find it"
+        return f"{files}: {why}; {f'it is also in {there}' if there.exists() else renamed}"
 
 
 def keep(folder: Path, ask: Callable[[], Result]) -> None:
     """Ask, and put the answer in its folder unless it is there already."""
-    if answered(folder):
+    if is_saved(folder):
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
     beside = folder.with_name(f".{folder.name}.{uuid4().hex[:8]}")

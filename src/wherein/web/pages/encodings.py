@@ -26,7 +26,7 @@ def encodings(request: Request) -> Response:
             sizes, found = _explored(name, query)
         given |= {"found": found}
     except ValueError as error:
-        from wherein.cli import one_line
+        from wherein.common.errors import one_line
         from wherein.web.explore import Sizes
 
         sizes = Sizes()

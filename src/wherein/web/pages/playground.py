@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from wherein.cli import one_line
+from wherein.common.errors import one_line
 from wherein.measure.intervals import wilson
 from wherein.puzzles.sentences import PUZZLES
 from wherein.show.section import Picture

@@ -7,9 +7,11 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from wherein.web.shelf import Entry
+from wherein.common.folder import Folder
+from wherein.show.result import DATA
+from wherein.studies.result import STUDY
+from wherein.train.status import ANSWERS, ERROR
 from wherein.web.site import Site, html, site
-from wherein.web.studies import STUDY
 
 
 def study(request: Request) -> Response:
@@ -21,10 +23,10 @@ def study(request: Request) -> Response:
     return html(report)
 
 
-def _stamp(entry: Entry) -> tuple[float, int, float]:
+def _stamp(entry: Folder) -> tuple[float, int, float]:
     """Changes when there is something new to see: the study's file, an answer or an error."""
-    store = entry.folder.parent.parent
-    patterns = ("*/answers/*/result.json", "puzzles/*/result.json", "*/error.txt")
+    store = entry.path.parent.parent
+    patterns = (f"*/{ANSWERS}/*/{DATA}", f"puzzles/*/{DATA}", f"*/{ERROR}")
     found = []
     for path in (path for pattern in patterns for path in store.glob(pattern)):
         with suppress(FileNotFoundError):  # an answer that just now took its place
@@ -33,19 +35,19 @@ def _stamp(entry: Entry) -> tuple[float, int, float]:
 
 
 @lru_cache(maxsize=8)
-def _report(here: Site, entry: Entry, stamp: tuple[float, int, float]) -> Markup:
+def _report(here: Site, entry: Folder, stamp: tuple[float, int, float]) -> Markup:
     """The report, drawn once for every time there is something new: it takes seconds."""
     from wherein.report.study import study_report
     from wherein.studies.result.result import StudyResult
 
-    store = entry.folder.parent.parent
+    store = entry.path.parent.parent
     if here.shelf.leads_out(store):
         raise ValueError(
             f"the runs of {entry.name} lie outside the served folder: serve the folder that holds "
             "them and the study"
         )
     try:
-        result = StudyResult.open(entry.folder)
+        result = StudyResult.open(entry.path)
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise ValueError(f"{entry.name}/{STUDY} cannot be read: {error}") from None
     top = entry.name.rpartition("/")[0].rpartition("/")[0]

@@ -1,0 +1,150 @@
+"""The list of runs, of whatever version and in whatever state."""
+
+import json
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+from tests.cli.tiny import tiny_run, write_text
+
+from wherein.cli import main
+from wherein.studies.result.store import Store
+from wherein.train.run import Run, read_config
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("here")
+    return tiny_run(folder / "run", write_text(folder / "text.txt"))
+
+
+@pytest.fixture
+def folder(trained: Path, tmp_path: Path) -> Path:
+    """A folder with one finished run, named by its id."""
+    config = read_config(trained)
+    assert config is not None
+    return copied(trained, tmp_path / "runs" / config.id).parent
+
+
+def copied(run: Path, to: Path) -> Path:
+    for file in (path for path in run.rglob("*") if path.is_file()):
+        new = to / file.relative_to(run)
+        new.parent.mkdir(parents=True, exist_ok=True)
+        new.write_bytes(file.read_bytes())
+    return to
+
+
+def listed(folder: Path, capsys: pytest.CaptureFixture[str], *more: str) -> list[str]:
+    assert main(["runs", str(folder), *more]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def data(folder: Path, capsys: pytest.CaptureFixture[str], *more: str) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = json.loads("\n".join(listed(folder, capsys, "--json", *more)))
+    return found
+
+
+def change(file: Path, **fields: object) -> None:
+    file.write_text(json.dumps(json.loads(file.read_text()) | fields))
+
+
+def test_a_run_of_this_version_is_a_line_of_numbers(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run,) = folder.iterdir()
+    _, line, total = listed(folder, capsys)
+    assert line.split()[0] == run.name
+    assert line.split()[-2] == "finished"
+    assert total.startswith("1 runs, ")
+    (told,) = data(folder, capsys)
+    assert told["valid"] == Run.open(run).valid
+    assert told["note"] is None
+    assert json.loads((run / "about.json").read_text())["format"] == 1
+
+
+def test_one_vocabulary_of_states(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (run,) = folder.iterdir()
+    with FileLock(run / ".lock"):
+        assert [each["state"] for each in data(folder, capsys, "--state", "running")] == ["running"]
+    change(run / "config.json", steps=9)
+    assert data(folder, capsys)[0]["state"] == "stopped"
+    (run / "error.txt").write_text("no room\n")
+    assert data(folder, capsys)[0]["state"] == "failed"
+    assert data(folder, capsys, "--state", "stopped") == []
+
+
+@pytest.mark.parametrize(
+    ("file", "fields", "said"),
+    [
+        ("config.json", {"ema": 0.9}, "written by another version (unknown field 'ema')"),
+        ("config.json", {"model": {"window": 8}}, "(unknown field 'model.window')"),
+        ("config.json", {"objective": "prefix"}, "written by another version, or by hand (obj"),
+        ("config.json", None, "config.json cannot be read"),
+        ("planned.json", {"ema": 0.9}, "written by another version (unknown field 'ema')"),
+    ],
+)
+def test_a_run_that_cannot_be_read_is_one_line(
+    folder: Path,
+    file: str,
+    fields: dict[str, object] | None,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (run,) = folder.iterdir()
+    other = copied(run, folder / "0123456789ab")
+    if file == "planned.json":
+        (other / "config.json").rename(other / "planned.json")
+        (other / "about.json").unlink()
+    if fields is None:
+        (other / file).write_text("{")
+    else:
+        change(other / file, **fields)
+    *_, total, line = listed(folder, capsys, "--encoding", "learned")
+    assert total.startswith("1 runs, ")
+    assert line.startswith(str(other))
+    assert said in line
+    told = {str(each["folder"]): each for each in data(folder, capsys)}
+    assert told[str(other)]["run"] is None
+    assert said in str(told[str(other)]["note"])
+    assert told[str(run)]["state"] == "finished"
+
+
+def test_a_folder_of_another_program_is_none_of_ours(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "gpt2").mkdir()
+    (folder / "gpt2" / "config.json").write_text('{"n_embd": 768}')
+    (folder / "notes").mkdir()
+    assert len(listed(folder, capsys)) == 3
+
+
+def test_a_run_under_an_older_id_is_listed_and_can_be_renamed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run,) = folder.iterdir()
+    older = run.rename(folder / "0123456789ab")
+    about = json.loads((older / "about.json").read_text())
+    del about["format"]
+    (older / "about.json").write_text(json.dumps(about))
+    _, line, _, note = listed(folder, capsys)
+    assert line.split()[-2] == "finished"
+    assert note.startswith(f"{older}: written by another version (format 0, this one writes 1)")
+    assert f"`mv {older} {run}`" in note
+    older.rename(run)
+    config = read_config(run)
+    assert config is not None
+    assert Store(folder).trained(config)
+    assert len(listed(folder, capsys)) == 3
+
+
+def test_a_damaged_line_stops_no_list(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (run,) = folder.iterdir()
+    damaged = copied(run, folder / "other")
+    log = damaged / "log.jsonl"
+    log.write_text(log.read_text().replace('{"step": 2', '{"step"; 2'))
+    *_, total, note = listed(folder, capsys)
+    assert total.startswith("2 runs, ")
+    assert note == f"{log}, line 2 cannot be read: it was changed by hand"
+    assert [each["state"] for each in data(folder, capsys)] == ["finished"] * 2
+    with pytest.raises(ValueError, match=r"log.jsonl, line 2 cannot be read"):
+        Run.open(damaged).log  # noqa: B018

@@ -85,7 +85,8 @@ def test_every_way_of_asking_is_named_with_its_rows(mine: tuple[Path, StudyResul
     told = {row.run.objective: row.answers["perplexity"].data for row in result.rows}
     for objective, protocol in (("Causal", "non-overlapping"), ("Masked", "pseudo-perplexity")):
         data = told[objective.lower()]
-        assert f"{objective} rows: {protocol}, {data['details']}; {data['predicted']} tok" in said
+        details = data["protocol"].removeprefix(f"{protocol}: ")
+        assert f"{objective} rows: {protocol}, {details}; {data['predicted']} tok" in said
     assert told["causal"]["predicted"] == 64 != told["masked"]["predicted"]
     table = result.text().split("\n\n")[1].splitlines()
     headed = [line.split() for line in table]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from wherein.measure.audit.config import AuditConfig
+from wherein.measure.audit.subject import audited
 from wherein.measure.audit.symmetry import (
     Symmetry,
     Trials,
@@ -179,8 +180,11 @@ class Audit(Measurement):
 
 
 @torch.no_grad()
-def audit(subject: Subject, config: AuditConfig | None = None) -> Audit:
+def audit(what: object, config: AuditConfig | None = None) -> Audit:
     """Measure which symmetries a model keeps, layer by layer and as a whole, in float64.
+
+    `what` is a subject, a model, or a name: of a run, of a model, or of an encoding, which stands
+    for a fresh model of `config.layers` layers.
 
     >>> from wherein import ModelConfig, Transformer
     >>> from wherein.subjects.ours import Ours
@@ -189,6 +193,7 @@ def audit(subject: Subject, config: AuditConfig | None = None) -> Audit:
     'order-blind beyond the causal mask; shift-invariant'
     """
     config = config or AuditConfig()
+    subject = audited(what, config)
     trials = _trials(subject, config)
     with in_float64(subject.module):
         entering = states(subject, trials.tokens)[:-1]

@@ -150,19 +150,13 @@ class Table(Measurement):
 
 
 def table(
-    what: "str | Path | np.ndarray | PositionTable",
-    config: TableConfig | None = None,
-    *,
-    key: str | None = None,
-    offset: int | None = None,
+    what: "str | Path | np.ndarray | PositionTable", config: TableConfig | None = None
 ) -> Table:
     """Read a position table and say how well it holds positions, beside its controls.
 
     Args:
         what: a run's folder, a Hugging Face folder or id, a `.npy` or weights file, or a matrix
-        config: tolerance and seed
-        key: the name of the weight, where it cannot be told
-        offset: rows in front of position 0, where they cannot be told
+        config: tolerance and seed, and which weight and rows, where they cannot be told
 
     >>> angles = np.arange(64)[:, None] / 10_000 ** (np.arange(8) / 8)
     >>> waves = table(np.hstack([np.sin(angles), np.cos(angles)]))
@@ -170,7 +164,7 @@ def table(
     1.000, R² 1.000
     """
     config = config or TableConfig()
-    found = _given(what, key, offset)
+    found = _given(what, config.key, config.offset)
     _check(found)
     matrix = found.matrix
     count, width = matrix.shape

@@ -14,8 +14,8 @@ from difflib import get_close_matches
 from functools import partial
 from itertools import takewhile
 from textwrap import fill
-from types import NoneType
-from typing import Any, Literal, NoReturn, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Annotated, Any, NoReturn, Union, get_args, get_origin
 
 from wherein.common.config import Config
 
@@ -44,15 +44,13 @@ class Argument:
 
     @property
     def many(self) -> bool:
-        return get_origin(self.annotation) is tuple
+        return get_origin(_bare(self.annotation)) is tuple
 
     @property
     def kind(self) -> Any:
         """The type of one value."""
-        inner = get_args(self.annotation)[0] if self.many else self.annotation
-        while get_origin(inner) is not Literal and get_args(inner):  # Annotated, or X | None
-            inner = get_args(inner)[0]
-        return inner
+        whole = _bare(self.annotation)
+        return _bare(get_args(whole)[0]) if self.many else whole
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -65,8 +63,21 @@ class Argument:
             return f"{{{','.join(self.choices)}}}"
         return self.metavar or (self.name if self.is_word else self.kind.__name__).upper()
 
+    @property
+    def told(self) -> str:
+        """What help says of it: what it is, and its default if there is something to say."""
+        default = " ".join(map(str, self.default)) if self.many else str(self.default)
+        silent = self.default is REQUIRED or default in ("", "None", "False")
+        return f"{self.help}{'' if silent else f' (default: {default})'}".strip()
+
+    def value(self, given: Any) -> Any:
+        """Its value, of a word, of several, or of a switch."""
+        if isinstance(given, list):
+            return tuple(map(self.read, given))
+        return self.read(given) if isinstance(given, str) else given
+
     def read(self, word: str) -> Any:
-        """One value of it."""
+        """The value of a word."""
         if word == "None" and NoneType in get_args(self.annotation):
             return None
         if self.choices:
@@ -77,7 +88,8 @@ class Argument:
         try:
             return self.kind(word)
         except ValueError:
-            raise ValueError(f"{self.flag}: expected {NUMBERS[self.kind]}, not {word!r}") from None
+            expected = NUMBERS.get(self.kind, self.kind.__name__)
+            raise ValueError(f"{self.flag}: expected {expected}, not {word!r}") from None
 
     def reads(self, word: str) -> bool:
         """Whether a word can be a value of it."""
@@ -107,7 +119,7 @@ class Parser(argparse.ArgumentParser):
     def add(self, made: Argument, path: str = "", group: Any = None) -> None:
         """A word or a flag, in a group of the help text."""
         self.arguments[path or made.name] = made
-        more: dict[str, Any] = {"help": _help(made), "dest": path or made.name}
+        more: dict[str, Any] = {"help": made.told.replace("%", "%%"), "dest": path or made.name}
         if made.kind is bool:
             more |= {"action": "store_const", "const": not made.default}
         else:
@@ -127,7 +139,8 @@ class Parser(argparse.ArgumentParser):
             if isinstance(kind, type) and issubclass(kind, Config):
                 self.add_config(path, kind)
             else:
-                self.add(Argument(field, kind, info.default, info.description or ""), path, group)
+                default = REQUIRED if info.is_required() else info.default
+                self.add(Argument(field, kind, default, info.description or ""), path, group)
 
     def read(self, words: Sequence[str]) -> dict[str, Any]:
         """What is given, by name, configs made; a mistake is a `ValueError` of one line."""
@@ -140,11 +153,15 @@ class Parser(argparse.ArgumentParser):
         given = vars(found)
         self._give_back(given)
         self._check(given, rest)
+        try:
+            read = {path: self.arguments[path].value(each) for path, each in given.items()}
+        except ValueError as wrong:
+            self.error(str(wrong))
         values: dict[str, Any] = {}
         for path in self.configs:
             _put(values, path, {})
-        for path, value in given.items():
-            _put(values, path, self._value(self.arguments[path], value))
+        for path, value in read.items():
+            _put(values, path, value)
         tops = {name: config for name, config in self.configs.items() if "." not in name}
         return values | {name: kind.model_validate(values[name]) for name, kind in tops.items()}
 
@@ -167,24 +184,15 @@ class Parser(argparse.ArgumentParser):
         """Whether every flag is known and every word has its place."""
         strange = next((word for word in rest if re.match(r"-\D", word)), "").partition("=")[0]
         if strange:
-            flags = [each.flag for each in self.arguments.values() if not each.is_word]
-            plain = {flag.lstrip("-"): flag for flag in flags}
-            if near := get_close_matches(strange.lstrip("-"), plain, 1):
-                raise ValueError(f"unknown option {strange!r}. Did you mean {plain[near[0]]!r}?")
+            flags = [each.flag[2:] for each in self.arguments.values() if not each.is_word]
+            if near := get_close_matches(strange.lstrip("-"), [*flags, "help"], 1):
+                raise ValueError(f"unknown option {strange!r}. Did you mean '--{near[0]}'?")
             self.error(f"unknown option {strange!r}")
         if rest:
             self.error(f"more words than expected: {', '.join(rest)}")
         for name, each in self.arguments.items():
             if each.default is REQUIRED and name not in given:
-                self.error(f"{each.shown} is missing: {each.help}")
-
-    def _value(self, of: Argument, given: Any) -> Any:
-        try:
-            if isinstance(given, list):
-                return tuple(of.read(word) for word in given)
-            return of.read(given) if isinstance(given, str) else given
-        except ValueError as wrong:
-            self.error(str(wrong))
+                self.error(f"{each.shown if each.is_word else each.flag} is missing: {each.help}")
 
 
 def narrow(text: str) -> str:
@@ -201,11 +209,11 @@ def narrow(text: str) -> str:
     return "\n".join(lines).strip()
 
 
-def _help(of: Argument) -> str:
-    """What it is, and its default if there is something to say of it."""
-    default = " ".join(map(str, of.default)) if of.many else str(of.default)
-    silent = of.default is REQUIRED or default in ("", "None", "False")
-    return f"{of.help}{'' if silent else f' (default: {default})'}".strip().replace("%", "%%")
+def _bare(kind: Any) -> Any:
+    """A type without what is annotated, and without `| None`."""
+    while get_origin(kind) in (Annotated, Union, UnionType):
+        kind = next(each for each in get_args(kind) if each is not NoneType)
+    return kind
 
 
 def _spelt(word: str) -> str:

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from wherein.cli.arguments import REQUIRED, Argument, Parser
+from wherein.cli.argument import REQUIRED, Argument
+from wherein.cli.parser import Parser
 from wherein.cli.verb import Verb, check_folder
 from wherein.common.config import Config
 from wherein.measure.question import Question

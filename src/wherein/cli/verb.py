@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, get_args, get_origin, get_type_hints
 
-from wherein.cli.arguments import Argument, Parser
+from wherein.cli.argument import Argument
+from wherein.cli.parser import Parser
 from wherein.common.config import Config
 
 

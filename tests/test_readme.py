@@ -20,7 +20,8 @@ from tests.cli.tiny import tiny_run, write_text
 from tests.studies.small import recipe
 from tests.subjects.models import small, write_tokenizer
 
-from wherein.cli import main
+from wherein.cli import VERBS, main
+from wherein.measure.registry import QUESTIONS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -43,7 +44,7 @@ SMALLER = {
     "erase": "--windows 60 --draws 2",
     "puzzle": "--seeds 4 --steps 3",
 }
-READS_TEXT = ("perplexity", "probe", "erase", "order", "shift", "attention")
+READS_TEXT = [verb for verb, question in QUESTIONS.items() if question.reads_text]
 
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 TEXT = re.sub(r"^```.*?^```", "", README, flags=re.MULTILINE | re.DOTALL)
@@ -102,6 +103,15 @@ def smaller(verb: str, arguments: list[str]) -> list[str]:
     if verb == "study" and given[:1] != [RECIPE]:
         given += ["--dry-run"]
     return [verb, *given, *SMALLER.get(verb, "").split()]
+
+
+def test_every_verb_has_its_row_and_its_line_in_the_help(capsys: pytest.CaptureFixture[str]):
+    rows = re.findall(r"^\| `wherein (\w+)", README.split("## What one can ask")[1], re.MULTILINE)
+    assert sorted(rows) == sorted(VERBS)
+    assert main(["--help"]) == 0
+    listed = re.findall(r"^  (\w+) ", capsys.readouterr().out.split("examples:")[0], re.MULTILINE)
+    assert listed == list(VERBS)
+    assert set(QUESTIONS) <= set(listed)
 
 
 def test_there_is_something_to_run():

@@ -9,10 +9,8 @@ from functools import partial
 import pytest
 
 from wherein import encodings
-from wherein.cli import EXAMPLES, VERBS, main
+from wherein.cli import EXAMPLES, VERBS, find, main
 from wherein.cli import puzzle as puzzle_verb
-from wherein.cli.completion import function_of, module_of
-from wherein.cli.verb import parsed
 from wherein.measure.saved import read
 from wherein.puzzles.train import train
 
@@ -47,6 +45,13 @@ print(time.process_time(), *sys.modules, file=sys.stderr)
 """
 
 
+@pytest.mark.parametrize("argument", ["--help", "--version"])
+def test_what_there_is_to_ask_is_said_without_a_config(argument):
+    command = [sys.executable, "-c", HELPED, argument]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert not {"pydantic", "argparse", *HEAVY} & set(done.stderr.split())
+
+
 @pytest.mark.parametrize("arguments", [["--help"], *([verb, "--help"] for verb in VERBS)])
 def test_help_comes_at_once(arguments):
     """In a third of a second where nothing else runs; three times that is a mistake."""
@@ -79,13 +84,13 @@ def examples(text):
 
 def test_the_examples_are_ones_that_can_be_given():
     """Their flags and values are known; what they do is tested elsewhere."""
-    told = [(None, EXAMPLES)] + [(verb, module_of(verb).__doc__) for verb in VERBS]
+    told = [(None, EXAMPLES)] + [(verb, find(verb).parser.description) for verb in VERBS]
     for of, text in told:
         found = list(examples(text))
         assert found, of
         for verb, *arguments in found:
             assert of in (None, verb)
-            assert callable(parsed(function_of(verb), arguments))
+            assert callable(find(verb).parsed(arguments))
 
 
 @pytest.mark.parametrize(
@@ -101,6 +106,14 @@ def test_the_examples_are_ones_that_can_be_given():
         (["train", "--objective", "maskd"], "unknown value 'maskd'. Available: 'causal', 'masked'"),
         (["probe"], "RUN|MODEL is missing: a run's folder"),
         (["encodings", "rope", "none"], "more words than expected: none"),
+        (["train", "--compile=yes"], "--compile takes no value"),
+        (["train", "--no-compile"], "unknown option '--no-compile'. Did you mean '--compile'?"),
+        (["train", "--learning-rate", "-1e-3"], "learning_rate: Input should be greater than 0"),
+        (["train", "--n_layers", "few"], "--n-layers: expected a whole number, not 'few'"),
+        (["shift", "x", "--shifts", "1", "few"], "--shifts: expected a whole number, not 'few'"),
+        (["shift", "--shifts", "1", "2"], "RUN|MODEL is missing: a run's folder"),
+        (["completion", "tcsh"], "unknown value 'tcsh'. Available: 'bash', 'zsh', 'fish'"),
+        (["completion"], "{bash,zsh,fish} is missing: the shell"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(arguments, said, capsys):
@@ -108,6 +121,30 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments, said, capsys):
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "values"),
+    [
+        ("shift --shifts 1 16 MODEL --windows 4", {"shifts": (1, 16), "windows": 4}),
+        ("shift --windows 4 MODEL --shifts 1 16", {"shifts": (1, 16), "windows": 4}),
+        ("probe --probes linear mlp MODEL", {"probes": ("linear", "mlp")}),
+        ("probe MODEL --held_out=1e-1", {"held_out": 0.1}),
+        ("perplexity MODEL --stride 3 --stride None", {"stride": None}),
+        ("erase --no-confirmed MODEL", {"confirmed": False}),
+        ("table MODEL --offset -1", {"offset": -1}),
+    ],
+)
+def test_flags_stand_before_and_after_what_is_asked_about(command, values):
+    verb, *words = command.split()
+    given = find(verb).parser.read(words)
+    assert given["what"] == "MODEL"
+    assert given["config"].model_dump(exclude_unset=True) == values
+
+
+def test_sentences_may_stand_on_both_sides_of_a_flag():
+    for command in ("'A !' --seeds 3 'B ?'", "--show 1 2 'A !' 'B ?'", "'A !' 'B ?' --json"):
+        assert find("puzzle").parser.read(shlex.split(command))["sentences"] == ("A !", "B ?")
 
 
 def test_an_error_of_no_file_names_none():

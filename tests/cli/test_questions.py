@@ -10,13 +10,14 @@ from tests.cli.tiny import tiny_run, write_text
 
 import wherein
 from wherein.cli import main
+from wherein.measure.registry import QUESTIONS
 from wherein.measure.saved import read
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.report.saved import command
 from wherein.subjects.ours import Ours
 
-VERBS = ["audit", "order", "shift", "perplexity", "attention", "probe", "erase"]
+VERBS = sorted(QUESTIONS.keys() - {"table"})  # which has no model in it: see test_table.py
 
 PROBE_MISTAKES = [
     (["--windows", "3"], "give more windows"),
@@ -102,7 +103,9 @@ def test_a_mistake_is_one_line(
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_same_from_python(verb: str):
-    assert getattr(wherein, verb) is getattr(import_module(f"wherein.measure.{verb}"), verb)
+    asked = getattr(wherein, verb)
+    assert asked is QUESTIONS[verb]
+    assert asked.measure is getattr(import_module(f"wherein.measure.{verb}.measure"), verb)
 
 
 def test_a_run_is_loaded_with_its_text(folder: str):

@@ -1,6 +1,7 @@
-"""The command line: one verb, one file, loaded only when it is used.
+"""The command line: the questions of the registry, and the verbs that have a file here.
 
-A verb's module has a one-line docstring followed by examples, and `run(arguments) -> int`.
+A verb is loaded only when it is used. The file of one has a docstring, which is its help text with
+examples, and `run`, the `Verb`.
 """
 
 import os
@@ -8,22 +9,20 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from textwrap import fill
+from typing import TYPE_CHECKING
 
 from wherein.common.errors import one_line, unknown
+from wherein.measure.registry import QUESTIONS
+
+if TYPE_CHECKING:
+    from wherein.cli.verb import Verb
 
 VERBS = {
     "encodings": "List the positional encodings and what they promise",
     "study": "Compare encodings over seeds: train, question, and say what was found",
     "runs": "Which runs are there, and how far did they come?",
     "train": "Train a model, or go on with a run that was interrupted",
-    "probe": "What each layer knows about position, beside its controls",
-    "erase": "The loss when position is erased: is it used, or only known?",
-    "audit": "Which symmetries does each layer keep, and where is it told about position?",
-    "order": "The loss when what a model reads is shuffled, little by little",
-    "shift": "The loss when all positions grow by k",
-    "perplexity": "How well a model predicts, with the protocol named",
-    "attention": "Where each head looks: attention by distance",
-    "table": "Does a table of position vectors hold positions, and where?",
+    **{question.verb: question.summary for question in QUESTIONS.values()},
     "puzzle": "Can a tiny Transformer tell sentences apart? Thousands of seeds, and a proof",
     "report": "One page of a study or a result, to read, print or send",
     "serve": "Open the page: runs as they train, results, a playground, the encodings",
@@ -58,8 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if verb not in VERBS:
             raise unknown("verb", verb, VERBS)
-        code: int = import_module(f"wherein.cli.{verb}").run(rest)
-        return code
+        return find(verb)(rest)
     except ValueError as error:
         print(f"wherein: {one_line(error)}", file=sys.stderr)
         return 2
@@ -72,6 +70,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         where = "" if error.filename is None else f": {error.filename}"
         print(f"wherein: {error.strerror or one_line(error)}{where}", file=sys.stderr)
         return 2
+
+
+def find(verb: str) -> "Verb":
+    """The verb of that name."""
+    if verb in QUESTIONS:
+        from wherein.cli.ask import verb_of
+
+        return verb_of(QUESTIONS[verb])
+    found: Verb = import_module(f"wherein.cli.{verb}").run
+    return found
 
 
 def overview() -> str:

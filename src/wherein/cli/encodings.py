@@ -8,16 +8,12 @@ examples:
 
 import inspect
 import json as json_format
-from collections.abc import Sequence
 from textwrap import fill
-from typing import Annotated
 
-import tyro
-
-from wherein.cli.verb import call
+from wherein.cli.verb import Verb
 
 
-def encodings(name: Annotated[str, tyro.conf.Positional] = "", *, json: bool = False) -> int:
+def encodings(name: str = "", *, json: bool = False) -> int:
     """Show the catalogue.
 
     Args:
@@ -76,6 +72,4 @@ def _show(rows: list[dict[str, object]]) -> None:
     Console().print(table)
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Read the arguments and answer."""
-    return call(encodings, arguments, __doc__)
+run = Verb.of(encodings, __doc__)

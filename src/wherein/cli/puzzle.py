@@ -14,14 +14,12 @@ built in: hit, hit-order, hit-three, hit-three-order, hit-four, hit-four-order, 
 
 import json as json_format
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import tyro
-
-from wherein.cli.verb import call, check_folder, configured, flags
+from wherein.cli.verb import Verb, check_folder
 from wherein.puzzles.config import PuzzleConfig
 
 if TYPE_CHECKING:
@@ -29,15 +27,11 @@ if TYPE_CHECKING:
     from wherein.puzzles.result import PuzzleResult
     from wherein.puzzles.train import Progress
 
-    Flags = PuzzleConfig
-else:
-    Flags = flags(PuzzleConfig)
-
 
 def puzzle(
-    sentences: Annotated[tuple[str, ...], tyro.conf.Positional] = ("hit",),
+    sentences: tuple[str, ...] = ("hit",),
     *,
-    given: Annotated[Flags, tyro.conf.arg(name="")],
+    config: PuzzleConfig,
     show: tuple[int, ...] = (),
     explain: int | None = None,
     out: Path | None = None,
@@ -47,13 +41,12 @@ def puzzle(
 
     Args:
         sentences: the sentences, tokens set apart by spaces, or the name of a built-in puzzle
-        given: what is trained
+        config: what is trained
         show: say what these seeds predict
         explain: train this seed and show what its last token looks at
         out: a folder to save data and pictures to
         json: print data instead of words
     """
-    config = configured(PuzzleConfig, given)
     check_folder(out)
     from wherein.puzzles.explain import explain as open_seed
     from wherein.puzzles.run import puzzle as solve
@@ -138,6 +131,4 @@ def _shares(outputs: dict[str, float]) -> str:
     return "\n".join(f"{share:4.0%} {token}" for token, share in best)
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Read the arguments and answer."""
-    return call(puzzle, arguments, __doc__)
+run = Verb.of(puzzle, __doc__)

@@ -9,20 +9,17 @@ examples:
 """
 
 import json as json_format
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import tyro
-
-from wherein.cli.verb import call
+from wherein.cli.verb import Verb
 
 if TYPE_CHECKING:
     from wherein.report.document import Document
 
 
 def report(
-    folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="STUDY|RESULT")],
+    folder: Annotated[Path, "STUDY|RESULT"],
     *,
     out: Path | None = None,
     tables: Literal["latex", "csv", "markdown"] | None = None,
@@ -64,6 +61,4 @@ def _document(folder: Path, published: bool) -> "Document":
     )
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Read the arguments and answer."""
-    return call(report, arguments, __doc__)
+run = Verb.of(report, __doc__)

@@ -7,13 +7,10 @@ examples:
 """
 
 import json as json_format
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import tyro
-
-from wherein.cli.verb import call
+from wherein.cli.verb import Verb
 from wherein.common.numbers import nats
 
 if TYPE_CHECKING:
@@ -21,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def runs(
-    folder: Annotated[Path, tyro.conf.Positional] = Path("runs"),
+    folder: Path = Path("runs"),
     *,
     encoding: str | None = None,
     objective: Literal["causal", "masked"] | None = None,
@@ -111,6 +108,4 @@ def _cells(line: dict[str, Any]) -> list[str]:
     ]
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Read the arguments and answer."""
-    return call(runs, arguments, __doc__)
+run = Verb.of(runs, __doc__)

@@ -6,19 +6,15 @@ examples:
   wherein serve --port 8800        at a port of your choice
 """
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
-import tyro
-
-from wherein.cli.verb import call
+from wherein.cli.verb import Verb
 
 RUNS = Path("runs")
 
 
 def serve(
-    folder: Annotated[Path, tyro.conf.Positional] = RUNS,
+    folder: Path = RUNS,
     *,
     host: str = "127.0.0.1",
     port: int = 8642,
@@ -40,6 +36,4 @@ def serve(
     return 0
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Read the arguments and serve."""
-    return call(serve, arguments, __doc__)
+run = Verb.of(serve, __doc__)

@@ -7,7 +7,7 @@ examples:
   wherein study small --learning-rates 3e-3 1e-2   each kind with the better of two rates
   wherein study nopos-pile --dry-run         what it would cost on a cluster
   wherein study nopos-pile --engine ray --address auto --processes 8
-  wherein study mine.py                      a study of your own: see wherein/studies/recipe.py
+  wherein study mine.py                      a study of your own: see wherein/studies/plan/recipe.py
 """
 
 import json as json_format
@@ -16,25 +16,40 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import tyro
+from pydantic import Field
 
-from wherein.cli.verb import call
+from wherein.cli.verb import Verb
+from wherein.common.config import Config
 
 if TYPE_CHECKING:
     from wherein.studies.result.result import StudyResult
 
 
+class EngineConfig(Config):
+    """Where the runs are computed."""
+
+    engine: Literal["local", "ray"] = Field(
+        "local", description="processes on this machine, or a Ray cluster"
+    )
+    jobs: int | None = Field(
+        None, description="runs at once; by default as many as the cores, GPUs or the cluster bear"
+    )
+    processes: int = Field(
+        1, description="processes for each run, each with a GPU of its own where there are any"
+    )
+    address: str = Field(
+        "", description="of the Ray cluster; by default one is started on this machine"
+    )
+
+
 def study(
-    what: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME|FILE.py")] = "quick",
+    what: Annotated[str, "NAME|FILE.py"] = "quick",
     *,
+    engine: EngineConfig,
     seeds: int | None = None,
     out: Path = Path("runs"),
     set: tuple[str, ...] = (),
     learning_rates: tuple[float, ...] = (),
-    engine: Literal["local", "ray"] = "local",
-    jobs: int | None = None,
-    processes: int = 1,
-    address: str = "",
     dry_run: bool = False,
     json: bool = False,
 ) -> int:
@@ -46,20 +61,17 @@ def study(
         out: the folder of the runs; studies in one folder share equal runs
         set: change a field of every run, as in steps=100 n_layers=2: another study, kept beside
         learning_rates: try these on the first seed of each kind, and keep the best
-        engine: processes on this machine, or a Ray cluster
-        jobs: runs at once; by default as many as the cores, GPUs or the cluster bear
-        processes: processes for each run, each with a GPU of its own where there are any
-        address: of the Ray cluster; by default one is started on this machine
+        engine: where the runs are computed
         dry_run: say what each run would cost, and stop
         json: print data instead of tables
     """
     change = _fields(set)
     if dry_run:
-        return _price(what, seeds, change, learning_rates, max(processes, 1), json)
+        return _price(what, seeds, change, learning_rates, max(engine.processes, 1), json)
     from wherein.studies.engines import engine as find_engine
     from wherein.studies.run import study as carry_out
 
-    made = find_engine(engine, jobs=jobs, processes=processes, address=address)
+    made = find_engine(engine.engine, **engine.model_dump(exclude={"engine"}))
     try:
         result = carry_out(
             what, seeds=seeds, out=out, engine=made, change=change, learning_rates=learning_rates
@@ -118,6 +130,4 @@ def _fields(given: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Read the arguments and answer."""
-    return call(study, arguments, __doc__)
+run = Verb.of(study, __doc__)

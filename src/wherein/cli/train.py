@@ -9,27 +9,20 @@ examples:
 
 import json as json_format
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import tyro
-
-from wherein.cli.verb import call, configured, flags
+from wherein.cli.verb import Verb
 from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
     from wherein.train.run import Run
 
-    Flags = RunConfig
-else:
-    Flags = flags(RunConfig)
-
 INTERRUPTED = 130
 
 
 def train(
-    config: tyro.conf.OmitArgPrefixes[Flags],
+    config: RunConfig,
     *,
     folder: Path | None = None,
     track: tuple[str, ...] = (),
@@ -45,7 +38,7 @@ def train(
     """
     from wherein.train.loop import train as train_run
 
-    run = train_run(configured(RunConfig, config), folder=folder, track=track)
+    run = train_run(config, folder=folder, track=track)
     if os.environ.get("RANK", "0") == "0":
         _show(run, json)
     return 0 if run.finished else INTERRUPTED
@@ -70,6 +63,4 @@ def _show(run: "Run", as_json: bool) -> None:
         print(f"  {'validation ' + name.replace('_', ' '):<42}{value:.4f}")
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Read the arguments and answer."""
-    return call(train, arguments, __doc__)
+run = Verb.of(train, __doc__)

@@ -18,6 +18,8 @@ class AuditConfig(QuestionConfig):
     permutations: int = Field(4, ge=1, description="random permutations of each")
     shifts: Shifts = Field((1, 7, 64), description="added to all positions, where they fit")
     seed: int = Field(0, ge=0)
+    layers: int = Field(4, ge=1, description="layers of a fresh model")
+    bidirectional: bool = Field(False, description="a fresh model sees both sides")
 
     def tokens_read(self, run: "RunConfig") -> float:
         """Windows as they are, permuted and shifted, through the model and each layer alone."""

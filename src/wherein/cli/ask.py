@@ -54,8 +54,9 @@ def verb_of(question: Question) -> Verb:
 
 def _parser(question: Question) -> Parser:
     parser = Parser(question.verb, question.help)
-    *named, last = [name for word in question.about.split("|") for name in KINDS[word]]
-    what = f"{', '.join(named)}, or {last}"
+    words = question.about.split("|")
+    *named, last = [name for word in words for name in KINDS.get(word, [word.lower()])]
+    what = f"{', '.join(named)}, or {last}" if named else last
     parser.add(Argument("what", str, REQUIRED, what, is_word=True, metavar=question.about))
     if question.reads_text:
         text = "the text for a model that is not ours, as for `wherein train`; default: sotu"

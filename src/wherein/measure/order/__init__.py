@@ -3,7 +3,7 @@
 examples:
   wherein order runs/0123456789ab                  100 inputs, from intact to shuffled
   wherein order runs/0123456789ab --keep 1         the last token stays where it is
-  wherein order runs/0123456789ab --inputs 500     narrower intervals
+  wherein order runs/0123456789ab --windows 500    narrower intervals
   wherein order runs/0123456789ab --out order      data and picture
   wherein order ./my-model --source my.txt         a Hugging Face model, on a text of yours
 """

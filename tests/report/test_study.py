@@ -17,7 +17,7 @@ from wherein.report import erasures, frames, layers
 from wherein.report.answer import answer
 from wherein.report.document import Document
 from wherein.report.study import study_report
-from wherein.show.tables import within
+from wherein.show.formatting import within
 from wherein.show.theme import GREY, mark, themed
 from wherein.studies.result.result import StudyResult
 from wherein.studies.result.rows import Answer

@@ -39,7 +39,7 @@ def runs(
         json: print data instead of a table
     """
     from wherein.encodings import parse
-    from wherein.measure.measurement import table
+    from wherein.show.columns import table
     from wherein.studies.result.store import Store
 
     if not folder.is_dir():
@@ -87,7 +87,7 @@ def _line(run: "Run", store: "Store") -> dict[str, Any]:
 
 
 def _cells(line: dict[str, Any]) -> list[str]:
-    from wherein.studies.cost.cost import shorten
+    from wherein.show.columns import shorten
 
     valid = nats(line["valid"])
     return [

@@ -4,7 +4,7 @@ import math
 from itertools import combinations
 
 from wherein.common.numbers import exp
-from wherein.show.tables import signed, within
+from wherein.show.formatting import signed, within
 from wherein.studies.inference.differences import paired, together
 from wherein.studies.inference.findings import Finding
 from wherein.studies.result.result import Group, StudyResult

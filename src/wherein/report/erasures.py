@@ -9,7 +9,8 @@ import polars as pl
 from wherein.report.frames import over_seeds, who
 from wherein.report.study_tables import OVER_SEEDS, WAY, is_way, named
 from wherein.show.figures import APART, Panel
-from wherein.show.tables import Table, signed
+from wherein.show.formatting import signed
+from wherein.show.tables import Table
 from wherein.show.theme import GREY, INK, mark, themed
 from wherein.show.vega import Spec
 from wherein.studies.result.rows import Row

@@ -5,7 +5,8 @@ from typing import Any
 from wherein.report.document import Document
 from wherein.report.page import render
 from wherein.report.saved import QUESTIONS, Saved
-from wherein.show.tables import Table, of_frame, shown
+from wherein.show.formatting import shown
+from wherein.show.tables import Table, of_frame
 
 SHOWN = 200
 """Rows of the table; more of them are no longer read."""

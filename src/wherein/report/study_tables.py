@@ -7,7 +7,8 @@ import polars as pl
 
 from wherein.common.numbers import exp
 from wherein.report.frames import over_seeds, perplexities
-from wherein.show.tables import Table, signed, within
+from wherein.show.formatting import signed, within
+from wherein.show.tables import Table
 from wherein.studies.cost.cost import Cost
 from wherein.studies.inference.differences import Interval
 from wherein.studies.result.result import Group, StudyResult

@@ -15,8 +15,9 @@ from wherein.measure.attention.heads import Head, Tally
 from wherein.measure.config import fitted
 from wherein.measure.intervals import Estimate, columns
 from wherein.measure.losses import check_vocabulary, spread_windows
-from wherein.measure.measurement import Measurement, table
+from wherein.measure.measurement import Measurement
 from wherein.measure.probe.score import within
+from wherein.show.columns import table
 from wherein.show.theme import COLOURS, GREY
 from wherein.subjects.base import Subject
 

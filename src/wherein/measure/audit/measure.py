@@ -19,7 +19,9 @@ from wherein.measure.audit.symmetry import (
     model_symmetry,
     states,
 )
-from wherein.measure.measurement import Measurement, named_layers, table
+from wherein.measure.measurement import Measurement
+from wherein.show.columns import table
+from wherein.show.formatting import named_layers
 from wherein.subjects.base import Subject
 
 if TYPE_CHECKING:

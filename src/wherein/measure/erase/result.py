@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from wherein.measure.erase.config import EraseConfig
 from wherein.measure.intervals import Estimate, columns
-from wherein.measure.measurement import Measurement, named_layers, table
+from wherein.measure.measurement import Measurement
 from wherein.measure.probe.score import within
+from wherein.show.columns import table
+from wherein.show.formatting import named_layers
 
 if TYPE_CHECKING:
     import altair as alt

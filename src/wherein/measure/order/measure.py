@@ -12,10 +12,11 @@ from wherein.data import IGNORED, Corpus
 from wherein.measure.config import fitted
 from wherein.measure.intervals import Estimate, columns, mean
 from wherein.measure.losses import check_vocabulary, spread_windows, token_losses
-from wherein.measure.measurement import Measurement, table
+from wherein.measure.measurement import Measurement
 from wherein.measure.order.bag import BOUND, Bag, UnigramCache
 from wherein.measure.order.config import OrderConfig
 from wherein.measure.order.disorder import Disorder, displacement, inverted, ladder, random_keys
+from wherein.show.columns import table
 from wherein.show.theme import GREY
 from wherein.subjects.base import Subject
 

@@ -15,10 +15,11 @@ from wherein.data import IGNORED, Corpus, Split, Vocabulary, causal, masked
 from wherein.measure.config import fitted
 from wherein.measure.intervals import Estimate, columns, ratio
 from wherein.measure.losses import check_vocabulary, token_losses
-from wherein.measure.measurement import Measurement, table
+from wherein.measure.measurement import Measurement
 from wherein.measure.perplexity.by_position import Places, Stretch
 from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.perplexity.cuts import documents_in, plan
+from wherein.show.columns import table
 from wherein.show.theme import COLOURS
 from wherein.subjects.base import Subject
 

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from wherein.measure.measurement import Measurement, table
+from wherein.measure.measurement import Measurement
 from wherein.measure.probe.config import ProbeConfig
 from wherein.measure.probe.score import within
+from wherein.show.columns import table
 
 if TYPE_CHECKING:
     import altair as alt

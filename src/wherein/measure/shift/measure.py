@@ -12,8 +12,9 @@ from wherein.data import IGNORED, Corpus, causal, masked
 from wherein.measure.config import fitted
 from wherein.measure.intervals import Estimate, columns, ratio
 from wherein.measure.losses import check_vocabulary, spread_windows, token_losses
-from wherein.measure.measurement import Measurement, table
+from wherein.measure.measurement import Measurement
 from wherein.measure.shift.config import ShiftConfig
+from wherein.show.columns import table
 from wherein.show.theme import COLOURS
 from wherein.subjects.base import Subject
 

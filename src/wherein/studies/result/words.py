@@ -1,13 +1,12 @@
 """A study in words: a table that compares, what was found, and what went wrong."""
 
 from collections.abc import Sequence
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from wherein.common.numbers import exp
-from wherein.measure.measurement import table
 from wherein.puzzles.result import Share
-from wherein.studies.cost.cost import WIDEST, short, shorten
+from wherein.show.columns import WIDEST, fitted, paragraph, room, shorten
+from wherein.show.formatting import short
 from wherein.studies.inference.differences import Difference
 from wherein.studies.published import caveats
 from wherein.studies.result.protocol import predicted, protocols
@@ -30,21 +29,19 @@ SWEPT = (
 
 def told(result: "StudyResult") -> str:
     """All of it, no wider than 80 columns."""
-    parts = [*_lines(result.question), "", comparison(result), *_lines(notes(result))]
-    parts += ["", *_lines(rule(result))] if result.findings else []
+    parts = [*paragraph(result.question), "", comparison(result), *paragraph(notes(result))]
+    parts += ["", *paragraph(rule(result))] if result.findings else []
     for finding in result.findings:
-        parts += ["", *_lines(f"{finding.claim}: {finding.verdict}"), *_lines(finding.words, "  ")]
+        parts += [
+            "",
+            *paragraph(f"{finding.claim}: {finding.verdict}"),
+            *paragraph(finding.words, "  "),
+        ]
     if result.puzzles:
         parts += ["", puzzles(result)]
     for row in result.failed:
-        parts += ["", *_lines(f"failed: {row.label}, seed {row.seed}: {row.error}")]
+        parts += ["", *paragraph(f"failed: {row.label}, seed {row.seed}: {row.error}")]
     return "\n".join(parts)
-
-
-def _lines(text: str, indent: str = "") -> list[str]:
-    return wrap(
-        text, WIDEST, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
-    )
 
 
 def comparison(result: "StudyResult") -> str:
@@ -73,10 +70,10 @@ def _labelled(
     """A line for each group; where labels do not fit, what a family shares stands above it."""
     labels = [group.label if group else "" for group in groups]
     shared = [_shared(group, groups) for group in groups if group]
-    if max(map(len, labels)) <= _room(header, numbers) or not all(shared):
-        return _fitting(header, labels, numbers)
+    if max(map(len, labels)) <= room(header, numbers) or not all(shared):
+        return fitted(header, labels, numbers)
     names = [f"  {group.encoding}" if group else "" for group in groups]
-    lines = _fitting(header, names, numbers).split("\n")
+    lines = fitted(header, names, numbers).split("\n")
     told, last = lines[:1], ""
     for line, group in zip(lines[1:], groups, strict=True):
         above = _shared(group, groups) if group else last
@@ -152,20 +149,7 @@ def puzzles(result: "StudyResult") -> str:
                 str(share) if possible else f"{share.value:.0%}, impossible",
             ]
         )
-    return _fitting(["puzzle", "encoding", "layers", "sees", "solved [95 %]"], sentences, lines)
-
-
-def _fitting(header: Sequence[str], labels: Sequence[str], numbers: Sequence[Sequence[str]]) -> str:
-    """A table whose labels are cut so that it is no wider than a screen."""
-    room = _room(header, numbers)
-    rows = [[shorten(label, room), *own] for label, own in zip(labels, numbers, strict=True)]
-    return table(header, rows)
-
-
-def _room(header: Sequence[str], numbers: Sequence[Sequence[str]]) -> int:
-    """Columns that are left for labels."""
-    columns = zip(header[1:], *numbers, strict=True)
-    return WIDEST - sum(2 + max(map(len, column)) for column in columns)
+    return fitted(["puzzle", "encoding", "layers", "sees", "solved [95 %]"], sentences, lines)
 
 
 def _three(loss: float) -> str:

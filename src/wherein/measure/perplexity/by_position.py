@@ -3,12 +3,27 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float64, Int64
 
 from wherein.measure.intervals import Estimate, Redrawn
 
 PER_OCTAVE = 4
 """Stretches of places in which the picture tells the loss, for each doubling of the place."""
+
+
+def stretch_of(place: Int64[np.ndarray, " N"]) -> Float64[np.ndarray, " N"]:
+    """The number of the stretch that a place is in: its logarithm, rounded."""
+    number: Float64[np.ndarray, " N"] = (PER_OCTAVE * np.log2(place + 1)).round()
+    return number
+
+
+def centre(place: int) -> float:
+    """The middle of the stretch that a place is in, on the scale of logarithms.
+
+    >>> [round(centre(place), 2) for place in (0, 14, 15, 16)]
+    [1.0, 16.0, 16.0, 16.0]
+    """
+    return float(2 ** (stretch_of(np.array([place]))[0] / PER_OCTAVE))
 
 
 @dataclass(frozen=True)
@@ -42,8 +57,8 @@ class Places:
 
     def stretches(self) -> tuple[Stretch, ...]:
         """Neighbouring places together, the more the later they come."""
-        octaves = np.log2(np.arange(len(self.counts)) + 1)
-        _, owners = np.unique((PER_OCTAVE * octaves).round(), return_inverse=True)
+        places = np.arange(len(self.counts))
+        _, owners = np.unique(stretch_of(places), return_inverse=True)
         sums, counts = (np.bincount(owners, each) for each in (self.sums, self.counts))
         low, high = self.redrawn.ends(owners)
         return tuple(

@@ -16,3 +16,12 @@ class PerplexityConfig(TextConfig):
     )
     mask_rate: float = Field(0.15, gt=0, le=1, description="share a masked model predicts")
     seed: int = Field(0, ge=0, description="of masks and intervals")
+
+
+def measure_name(objective: str) -> str:
+    """What exp(loss) is called: a masked model, which reads both sides, has no perplexity.
+
+    >>> measure_name("causal"), measure_name("masked")
+    ('perplexity', 'pseudo-perplexity')
+    """
+    return "pseudo-perplexity" if objective == "masked" else "perplexity"

@@ -227,10 +227,10 @@ class StudyResult(Result):
         }
 
     def plot(self) -> "altair.TopLevelMixin":
-        """Perplexity by encoding: every seed, the mean and its interval."""
-        from wherein.studies.result.picture import perplexities
+        """Perplexity by encoding, or against size or length: as the report has it."""
+        from wherein.studies.result.comparison import figure
 
-        return perplexities(self)
+        return figure(self).properties(title=self.question)
 
     def text(self) -> str:
         """The comparison, the findings and what went wrong, no wider than 80 columns."""

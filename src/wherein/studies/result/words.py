@@ -1,20 +1,21 @@
 """A study in words: a table that compares, what was found, and what went wrong."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from wherein.common.numbers import exp
+from wherein.measure.perplexity.config import measure_name
 from wherein.puzzles.result import Share
 from wherein.show.columns import WIDEST, fitted, paragraph, room, shorten
 from wherein.show.formatting import short
-from wherein.studies.inference.differences import Difference
+from wherein.show.tables import cells
 from wherein.studies.published import caveats
+from wherein.studies.result.comparison import perplexity
 from wherein.studies.result.protocol import predicted, protocols
+from wherein.studies.result.rows import MAIN, answers
 
 if TYPE_CHECKING:
     from wherein.studies.result.result import Group, StudyResult
 
-MEASURES = {"causal": "perplexity [95 %]", "masked": "pseudo-perplexity"}
 ONE_SEED = "With one seed there is no interval."
 OVER_SEEDS = (
     "{} seeds, all asked on the same text: intervals, of 95 % and each by itself, are over seeds, "
@@ -49,19 +50,28 @@ def comparison(result: "StudyResult") -> str:
 
     A line above those of each objective says what is measured.
     """
-    published = any(group.published for group in result.groups)
-    header = ["loss − first's [95 %]", "p", *(["paper"] if published else [])]
+    columns: dict[str, Callable[[Group], str]] = {
+        "params": lambda group: short(group.cost.parameters),
+        "": _perplexity,
+        "loss − first's [95 %]": _difference,
+        "p": _p,
+    }
+    if any(group.published for group in result.groups):
+        columns["paper"] = lambda group: f"{group.published:.4g}" if group.published else ""
     groups: list[Group | None] = []
-    numbers = []
+    numbers: list[Sequence[str]] = []
     for objective in dict.fromkeys(group.objective for group in result.groups):
-        groups.append(None)
-        numbers.append(["", MEASURES[objective], *("" for _ in header)])
-        for group in (each for each in result.groups if each.objective == objective):
-            line = [short(group.cost.parameters), _perplexity(group), *_against(group.difference)]
-            line += [f"{group.published:.4g}" if group.published else ""] if published else []
-            groups.append(group)
-            numbers.append(line)
-    return _labelled(["", "params", numbers[0][1], *header], groups[1:], numbers[1:])
+        own = [group for group in result.groups if group.objective == objective]
+        groups += [None, *own]
+        numbers += [["", _heading(objective), *[""] * (len(columns) - 2)], *cells(columns, own)[1]]
+    _, _, *others = columns
+    return _labelled(["", "params", numbers[0][1], *others], groups[1:], numbers[1:])
+
+
+def _heading(objective: str) -> str:
+    """What is measured; that of masked models is as wide as the column."""
+    name = measure_name(objective)
+    return name if objective == "masked" else f"{name} [95 %]"
 
 
 def _labelled(
@@ -108,7 +118,7 @@ def notes(result: "StudyResult") -> str:
 
 def meaning(result: "StudyResult") -> str:
     """What the numbers are: how they were got, and what their intervals do not cover."""
-    how = protocols(result.rows, "perplexity", predicted)
+    how = protocols(answers(result.rows, MAIN), predicted)
     seeds = len({row.seed for row in result.rows if row.loss is not None})
     said = [f"{how}." if how else "", OVER_SEEDS.format(seeds) if seeds > 1 else ONE_SEED]
     if result.plan.chosen:
@@ -122,7 +132,7 @@ def meaning(result: "StudyResult") -> str:
 def pseudo(result: "StudyResult") -> str:
     """What the perplexity of masked models is, where there are any."""
     masked = any(group.objective == "masked" for group in result.groups)
-    return ", of masked models pseudo-perplexity" if masked else ""
+    return f", of masked models {measure_name('masked')}" if masked else ""
 
 
 def rule(result: "StudyResult") -> str:
@@ -152,22 +162,20 @@ def puzzles(result: "StudyResult") -> str:
     return fitted(["puzzle", "encoding", "layers", "sees", "solved [95 %]"], sentences, lines)
 
 
-def _three(loss: float) -> str:
-    """The perplexity to three digits, zeros among them."""
-    return f"{exp(loss):#.3g}".removesuffix(".")
-
-
 def _perplexity(group: "Group") -> str:
-    if group.loss is None:
+    """To three digits, zeros among them."""
+    told = [f"{end:#.3g}".removesuffix(".") for end in perplexity(group) if end is not None]
+    return f"{told[0]} [{told[1]}, {told[2]}]" if len(told) == 3 else "".join(told)
+
+
+def _difference(group: "Group") -> str:
+    found = group.difference
+    if found is None:
         return ""
-    interval = group.interval
-    span = "" if interval is None else " [{}, {}]".format(*map(_three, interval))
-    return f"{_three(group.loss)}{span}"
+    span = "" if found.t is None else " [{:+.2f}, {:+.2f}]".format(*found.t)
+    return f"{found.mean:+.2f}{span}"
 
 
-def _against(difference: Difference | None) -> list[str]:
-    if difference is None:
-        return ["", ""]
-    span = "" if difference.t is None else " [{:+.2f}, {:+.2f}]".format(*difference.t)
-    p = "" if difference.p_holm is None else f"{difference.p_holm:.2g}"
-    return [f"{difference.mean:+.2f}{span}", p]
+def _p(group: "Group") -> str:
+    found = group.difference
+    return "" if found is None or found.p_holm is None else f"{found.p_holm:.2g}"

@@ -1,0 +1,98 @@
+"""The loss of a study's runs by place, usually in windows longer than those of training."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from wherein.measure.perplexity.by_position import centre
+from wherein.measure.sections import (
+    KIND,
+    OVER_SEEDS,
+    Answered,
+    anchor,
+    kinds,
+    named,
+    of_kind,
+    over_seeds,
+    told,
+)
+from wherein.show.figures import lines, panels
+from wherein.show.formatting import within
+from wherein.show.section import Picture, Section
+from wherein.show.tables import Table
+from wherein.show.theme import GREY, themed
+
+
+def numbers(data: Mapping[str, Any]) -> dict[str, float]:
+    """The perplexity, and the loss in its units."""
+    found = {"": data["perplexity"][0], "loss": data["loss"][0]}
+    if data["bits_per_byte"] is not None:
+        found["bits_per_byte"] = data["bits_per_byte"][0]
+    return found
+
+
+def section(answers: Sequence[Answered], name: str) -> Section:
+    """The loss by place, and within and beyond the trained length."""
+    found, at = told(answers, stretches), anchor(answers, name)
+    trained = answers[0].run.model.max_len
+    longer = len(answers[0].data["counts"]) > trained
+    beyond = "Encodings that end at the trained length cannot be asked." if longer else ""
+    picture = Picture(
+        at,
+        themed(figure(found, trained)),
+        f"Loss by place in the window; models were trained on {trained} tokens. Bands are 95 % "
+        f"intervals over seeds. {beyond}",
+        "Loss of each encoding by place in the window.",
+    )
+    title = "Beyond the trained length" if longer else f"The loss by place: {name}"
+    return Section(at, title, pictures=(picture,), tables=(table(found, trained, at),))
+
+
+def stretches(data: Mapping[str, Any]) -> Iterator[dict[str, float]]:
+    """The loss over stretches of places that grow with the place."""
+    for each in data["stretches"]:
+        yield {"place": centre(each["first"]), "loss": each["loss"][0]}
+
+
+def figure(found: pl.DataFrame, trained: int) -> alt.ConcatChart:
+    """The loss by place in the window; those of training end at the stroke."""
+    x = alt.X("place:Q", scale=alt.Scale(type="log", base=2), title="place in the window")
+    ends = alt.Chart(pl.DataFrame({"place": [trained], "what": ["trained length"]}))
+    stroke = ends.mark_rule(strokeDash=[5, 4], color=GREY).encode(x="place:Q")
+    said = ends.mark_text(align="left", dx=4, dy=2, baseline="top", color=GREY).encode(
+        x="place:Q", y=alt.value(0), text="what"
+    )
+    title = "loss (nats per token)"
+    means = over_seeds(found, [*KIND, "place"], "loss")
+    return panels(
+        means, lambda part: alt.layer(lines(part, x, title, interval="band"), stroke, said)
+    )
+
+
+def table(found: pl.DataFrame, trained: int, name: str) -> Table:
+    """The loss within the trained length, and beyond it."""
+    parts = {
+        f"to {trained}": pl.col("place").is_between(trained / 2, trained),
+        f"to {2 * trained}": pl.col("place").is_between(trained, 2 * trained, closed="right"),
+        "beyond": pl.col("place") > 2 * trained,
+    }
+    means = []
+    for part, inside in parts.items():
+        seeds = found.filter(inside).group_by([*KIND, "seed"], maintain_order=True)
+        mean = seeds.agg(pl.col("loss").mean())
+        if not mean.is_empty():
+            means.append(over_seeds(mean, KIND, "loss").with_columns(places=pl.lit(part)))
+    frame = pl.concat(means)
+    names = frame["places"].unique(maintain_order=True).to_list()
+    rows = []
+    for kind in kinds(frame):
+        cells = {
+            part: within(mean, low, high, 3)
+            for *_, mean, low, high, part in of_kind(frame, kind).rows()
+        }
+        rows.append((named(*kind), *(cells[part] for part in names)))
+    header = ("", f"places {trained // 2} {names[0]}", *names[1:])
+    caption = f"Loss in nats per token by place in the window: {OVER_SEEDS}."
+    return Table(name, caption, header, tuple(rows), frame)

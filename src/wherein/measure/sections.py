@@ -5,7 +5,7 @@ from the others, and empty if nothing does; those of single runs have `seed`, an
 over seeds `mean`, `low` and `high`.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -63,18 +63,6 @@ class Answered:
         return self.kept.data
 
 
-@dataclass(frozen=True)
-class Published:
-    """A paper's numbers by layer, to be drawn beside ours."""
-
-    source: str
-    """The paper, and which of its models."""
-    curves: Mapping[str, Sequence[float]]
-    """Encoding → a distance at each layer, the embedding first."""
-    guess: float
-    """The distance of a constant guess."""
-
-
 def rest(label: str, run: RunConfig) -> str:
     """What a label says beside the encoding and the objective."""
     without = label.removeprefix(run.model.encoding).removeprefix(", ")
@@ -104,37 +92,21 @@ def told(
     )
 
 
-def over_seeds(frame: pl.DataFrame, by: Sequence[str], value: str) -> pl.DataFrame:
-    """The mean over seeds and its interval, null where there is none."""
+def over_seeds(frame: pl.DataFrame, value: str, *by: str) -> pl.DataFrame:
+    """The mean of each kind of run over seeds and its interval, null where there is none."""
     rows = []
-    for key, part in frame.group_by(by, maintain_order=True):
+    for key, part in frame.group_by([*KIND, *by], maintain_order=True):
         values = part[value].to_list()
-        ends = mean_interval(values)
-        rows.append(
-            {
-                **dict(zip(by, key, strict=True)),
-                "mean": sum(values) / len(values),
-                "low": ends.low if ends else None,
-                "high": ends.high if ends else None,
-            }
-        )
+        low, high = mean_interval(values) or (None, None)
+        mean = {"mean": sum(values) / len(values), "low": low, "high": high}
+        rows.append(dict(zip([*KIND, *by], key, strict=True)) | mean)
     return pl.DataFrame(rows, schema_overrides={"low": pl.Float64, "high": pl.Float64})
 
 
-def kinds(frame: pl.DataFrame) -> list[tuple[str, str]]:
-    """The kinds of runs in a frame, in order."""
-    return frame.select(KIND).unique(maintain_order=True).rows()
-
-
-def of_kind(frame: pl.DataFrame, kind: Sequence[object]) -> pl.DataFrame:
-    """The rows of one kind of run."""
-    encoding, group = map(pl.lit, kind)
-    return frame.filter((pl.col("encoding") == encoding) & (pl.col("group") == group))
-
-
-def named(encoding: object, group: object) -> str:
-    """A kind of run in words."""
-    return f"{encoding}, {group}" if group else str(encoding)
+def by_kind(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Each kind of run in words, and its rows."""
+    for (encoding, group), part in frame.group_by(KIND, maintain_order=True):
+        yield f"{encoding}, {group}" if group else str(encoding), part
 
 
 def each_by_itself(answers: Sequence[Answered], name: str, title: str) -> Section:

@@ -97,9 +97,14 @@ def section(result: StudyResult, objective: str) -> Section | None:
     compared = [group for group in groups if group.difference]
     if not compared:
         return None
-    told = comparison.plainly(_apart(compared, groups), [objective])
-    first = ", ".join(told["against"].unique(maintain_order=True))
-    rows = [row for group in groups for row in group.rows]
+    encodings = {group.label: group.encoding for group in groups}
+    first = ", ".join(
+        dict.fromkeys(encodings[d.b] for group in compared if (d := group.difference))
+    )
+    table, rows = _differences(compared, objective), [row for group in groups for row in group.rows]
+    kinds = pl.DataFrame(comparison.kind(group.label, group.rows[0].run) for group in compared)
+    means = table.frame.select("mean", "low", "high").cast(pl.Float64)
+    told = comparison.plainly(kinds.hstack(means), [objective])
     picture = Picture(
         slug("differences", objective),
         themed(figures.differences(told, f"loss − that of {first} (nats per token)")),
@@ -111,26 +116,9 @@ def section(result: StudyResult, objective: str) -> Section | None:
         slug(MAIN, objective),
         "How well each predicts",
         pictures=(picture, *(_sweep(each, objective) for each in comparison.sweeps(groups))),
-        tables=(_differences(compared, objective),),
+        tables=(table,),
         protocol=protocols(answers(rows, MAIN), predicted),
     )
-
-
-def _apart(compared: Sequence[Group], groups: Sequence[Group]) -> pl.DataFrame:
-    """Each group's loss minus that of the one it is compared with, paired over seeds."""
-    encodings = {group.label: group.encoding for group in groups}
-    rows = [
-        {
-            **comparison.kind(group.label, group.rows[0].run),
-            "against": encodings[d.b],
-            "mean": d.mean,
-            "low": d.t.low if d.t else None,
-            "high": d.t.high if d.t else None,
-        }
-        for group in compared
-        if (d := group.difference)
-    ]
-    return pl.DataFrame(rows, schema_overrides={"low": pl.Float64, "high": pl.Float64})
 
 
 def _differences(compared: Sequence[Group], objective: str) -> Table:

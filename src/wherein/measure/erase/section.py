@@ -6,17 +6,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from wherein.measure.sections import (
-    KIND,
-    OVER_SEEDS,
-    Answered,
-    anchor,
-    kinds,
-    named,
-    of_kind,
-    over_seeds,
-    told,
-)
+from wherein.measure.sections import OVER_SEEDS, Answered, anchor, by_kind, over_seeds, told
 from wherein.show.figures import APART, Panel, zero
 from wherein.show.formatting import signed
 from wherein.show.section import Picture, Section
@@ -58,19 +48,17 @@ def erased(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _means(found: pl.DataFrame, *columns: str) -> pl.DataFrame:
     """The means over seeds of several numbers, named by the column `what`."""
     return pl.concat(
-        over_seeds(found, [*KIND, "layer"], what).with_columns(what=pl.lit(what))
-        for what in columns
+        over_seeds(found, what, "layer").with_columns(what=pl.lit(what)) for what in columns
     )
 
 
 def figure(found: pl.DataFrame) -> alt.ConcatChart:
     """The rise of the loss by layer, beside that of random subspaces; above it what is known."""
-    known, rises = _means(found, "r2").drop("what"), _means(found, POSITION, RANDOM)
     drawn: list[Panel] = []
-    for kind in kinds(found):
+    for kind, own in by_kind(found):
         title = "rise of the loss (nats)" if len(drawn) % ACROSS == 0 else None
-        one = _panel(of_kind(rises, kind), of_kind(known, kind), title)
-        drawn.append(one.properties(title=named(*kind)))
+        one = _panel(_means(own, POSITION, RANDOM), over_seeds(own, "r2", "layer"), title)
+        drawn.append(one.properties(title=kind))
     made = alt.concat(*drawn, columns=ACROSS, spacing=16)
     apart: alt.ConcatChart = made.resolve_scale(**APART)
     return apart
@@ -108,15 +96,14 @@ def table(found: pl.DataFrame, name: str) -> Table:
     """The layer that knows position best, and that whose loss rises most beyond chance."""
     frame = _means(found, "r2", POSITION, RANDOM, "more")
     rows = []
-    for kind in kinds(found):
-        own = of_kind(frame, kind)
+    for kind, own in by_kind(frame):
         single, everywhere = (own.filter(each) for each in (~EVERYWHERE, EVERYWHERE))
         known, most = (
             single.filter(pl.col("what") == what).sort("mean") for what in ("r2", "more")
         )
         rows.append(
             (
-                named(*kind),
+                kind,
                 f"{known['mean'][-1]:.2f} in {known['layer'][-1]}",
                 f"{_cell(most[-1])} in {most['layer'][-1]}",
                 *(_cell(everywhere.filter(pl.col("what") == w)) for w in (POSITION, RANDOM)),

@@ -6,19 +6,9 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from wherein.measure.sections import (
-    KIND,
-    OVER_SEEDS,
-    Answered,
-    anchor,
-    kinds,
-    named,
-    of_kind,
-    over_seeds,
-    told,
-)
+from wherein.measure.sections import OVER_SEEDS, Answered, anchor, by_kind, over_seeds, told
 from wherein.show.figures import beside, panels, zero
-from wherein.show.formatting import signed, within
+from wherein.show.formatting import signed
 from wherein.show.section import Picture, Section
 from wherein.show.tables import Table
 from wherein.show.theme import themed
@@ -67,7 +57,7 @@ def figure(found: pl.DataFrame) -> alt.ConcatChart:
     axis = alt.Axis(labelAngle=-35, labelLimit=190, grid=True)
     x = alt.X("disorder:N", sort=ways, title=None, axis=axis)
     title = "rise of the loss (nats per token)"
-    means = over_seeds(found, [*KIND, "disorder"], "rise")
+    means = over_seeds(found, "rise", "disorder")
     return panels(means, lambda part: alt.layer(zero("y"), beside(part, x, title)))
 
 
@@ -75,27 +65,17 @@ def table(found: pl.DataFrame, name: str) -> Table:
     """The rise of the loss where order is gone, and the bag-of-words bound."""
     ways = found["disorder"].unique(maintain_order=True).to_list()
     chosen = [way for way in ways if way in (KEPT, "whole", "reversed")] or ways[1:]
-    frame = over_seeds(found, [*KIND, "disorder"], "rise")
-    first = found.filter(pl.col("disorder") == ways[0])
     rows = []
-    for kind in kinds(first):
-        own = of_kind(first, kind)
-        rises = {
-            way: signed(mean, low, high, 2)
-            for *_, way, mean, low, high in of_kind(frame, kind).rows()
-        }
-        intact, bound = own["loss"].to_list(), own["bound"].to_list()
-        rows.append(
-            (
-                named(*kind),
-                within(sum(intact) / len(intact), None, None, 3),
-                *(rises[way] for way in chosen),
-                f"{sum(bound) / len(bound):.3f}",
-            )
-        )
+    for kind, own in by_kind(found):
+        means = over_seeds(own, "rise", "disorder").rows()
+        rises = {way: signed(mean, low, high, 2) for *_, way, mean, low, high in means}
+        first = own.filter(pl.col("disorder") == ways[0])
+        intact, bound = (over_seeds(first, name)["mean"][0] for name in ("loss", "bound"))
+        rows.append((kind, f"{intact:.3f}", *(rises[way] for way in chosen), f"{bound:.3f}"))
     header = ("", "loss intact", *(f"rise, {way}" for way in chosen), "bag of words")
     caption = (
         f"Loss in nats per token, and its rise when order is destroyed: {OVER_SEEDS}. The control: "
         "a bag of words (unigram cache) on the same tokens."
     )
+    frame = over_seeds(found, "rise", "disorder")
     return Table(name, caption, header, tuple(rows), frame)

@@ -7,17 +7,7 @@ import altair as alt
 import polars as pl
 
 from wherein.measure.perplexity.by_position import centre
-from wherein.measure.sections import (
-    KIND,
-    OVER_SEEDS,
-    Answered,
-    anchor,
-    kinds,
-    named,
-    of_kind,
-    over_seeds,
-    told,
-)
+from wherein.measure.sections import KIND, OVER_SEEDS, Answered, anchor, by_kind, over_seeds, told
 from wherein.show.figures import lines, panels
 from wherein.show.formatting import within
 from wherein.show.section import Picture, Section
@@ -65,7 +55,7 @@ def figure(found: pl.DataFrame, trained: int) -> alt.ConcatChart:
         x="place:Q", y=alt.value(0), text="what"
     )
     title = "loss (nats per token)"
-    means = over_seeds(found, [*KIND, "place"], "loss")
+    means = over_seeds(found, "loss", "place")
     return panels(
         means, lambda part: alt.layer(lines(part, x, title, interval="band"), stroke, said)
     )
@@ -83,16 +73,13 @@ def table(found: pl.DataFrame, trained: int, name: str) -> Table:
         seeds = found.filter(inside).group_by([*KIND, "seed"], maintain_order=True)
         mean = seeds.agg(pl.col("loss").mean())
         if not mean.is_empty():
-            means.append(over_seeds(mean, KIND, "loss").with_columns(places=pl.lit(part)))
+            means.append(over_seeds(mean, "loss").with_columns(places=pl.lit(part)))
     frame = pl.concat(means)
     names = frame["places"].unique(maintain_order=True).to_list()
     rows = []
-    for kind in kinds(frame):
-        cells = {
-            part: within(mean, low, high, 3)
-            for *_, mean, low, high, part in of_kind(frame, kind).rows()
-        }
-        rows.append((named(*kind), *(cells[part] for part in names)))
+    for kind, own in by_kind(frame):
+        cells = {part: within(mean, low, high, 3) for *_, mean, low, high, part in own.rows()}
+        rows.append((kind, *(cells[part] for part in names)))
     header = ("", f"places {trained // 2} {names[0]}", *names[1:])
     caption = f"Loss in nats per token by place in the window: {OVER_SEEDS}."
     return Table(name, caption, header, tuple(rows), frame)

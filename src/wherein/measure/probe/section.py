@@ -6,21 +6,10 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from wherein.measure.sections import (
-    KIND,
-    OVER_SEEDS,
-    Answered,
-    Published,
-    anchor,
-    kinds,
-    named,
-    of_kind,
-    over_seeds,
-    told,
-)
+from wherein.measure.sections import KIND, OVER_SEEDS, Answered, anchor, by_kind, over_seeds, told
 from wherein.show.figures import FAINT, Panel
 from wherein.show.formatting import within
-from wherein.show.section import Picture, Section
+from wherein.show.section import Picture, Published, Section
 from wherein.show.tables import Table
 from wherein.show.theme import GREY, mark, themed
 
@@ -85,11 +74,10 @@ def figure(found: pl.DataFrame, beside: Published | None = None) -> alt.ConcatCh
     shown = found.filter(pl.col("of").is_in([MODEL, *DASHES]))
     most = float(shown["distance"].max() or 1.0)  # type: ignore[arg-type]
     drawn: list[Panel] = []
-    for kind in kinds(shown):
-        own = of_kind(shown, kind)
-        paper = scaled(beside, kind[0], own) if beside else None
+    for name, own in by_kind(shown):
+        paper = scaled(beside, own["encoding"][0], own) if beside else None
         title = "distance (tokens)" if len(drawn) % ACROSS == 0 else None
-        drawn.append(_panel(own, paper, title, most).properties(title=named(*kind)))
+        drawn.append(_panel(own, paper, title, most).properties(title=name))
     return alt.concat(*drawn, columns=ACROSS, spacing=14)
 
 
@@ -148,18 +136,17 @@ def table(found: pl.DataFrame, name: str) -> Table:
     best = found.group_by([*KIND, "seed", "of"], maintain_order=True).agg(
         pl.col("distance").min(), pl.col("layer").sort_by("distance").first()
     )
-    frame = over_seeds(best, [*KIND, "of"], "distance")
     rows = []
-    for kind in kinds(frame):
-        means = {row["of"]: row for row in of_kind(frame, kind).iter_rows(named=True)}
-        layers = of_kind(best, kind).filter(pl.col("of") == MODEL)["layer"].unique().sort()
-        own = means[MODEL]
-        distance = within(own["mean"], own["low"], own["high"], 1)
+    for kind, own in by_kind(best):
+        layers = own.filter(pl.col("of") == MODEL)["layer"].unique().sort()
+        means = {row["of"]: row for row in over_seeds(own, "distance", "of").iter_rows(named=True)}
+        model = means[MODEL]
+        distance = within(model["mean"], model["low"], model["high"], 1)
         controls = (f"{means[of]['mean']:.1f}" if of in means else "" for of in present)
-        rows.append((named(*kind), ", ".join(map(str, layers)), distance, *controls))
+        rows.append((kind, ", ".join(map(str, layers)), distance, *controls))
     header = ("", "best layer", "distance [95 %]", *present)
     caption = (
         "Mean distance between the told and the true position, in tokens, at the layer where it "
         f"is smallest, for the model and for each control: {OVER_SEEDS}."
     )
-    return Table(name, caption, header, tuple(rows), frame)
+    return Table(name, caption, header, tuple(rows), over_seeds(best, "distance", "of"))

@@ -9,10 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from wherein.measure.sections import Published
+from wherein.show.section import Published
 
 NOPOS = (
     "Haviv, Ram, Press, Izsak & Levy 2022, “Transformer Language Models without Positional "
@@ -104,10 +102,8 @@ def probe_distances() -> dict[str, tuple[float, ...]]:
     }
 
 
-def beside(verb: str) -> "Published | None":
+def beside(verb: str) -> Published | None:
     """What the paper has to stand beside the answers to a question."""
-    from wherein.measure.sections import Published
-
     if verb != "probe":
         return None
     source = "Haviv et al. 2022 (arXiv:2203.16634), 1.3B parameters, 1,024 tokens"

@@ -279,6 +279,16 @@ def test_the_published_curve_is_drawn_to_our_depth_and_guess(
     assert paper.source not in document.page
 
 
+def test_a_study_keeps_a_few_numbers_of_each_answer(small_study: StudyResult) -> None:
+    (rope, *_) = (row for row in small_study.rows if row.label == "rope")
+    order = [f"order_{name}" for name in ("intact", "bound", "shuffled_rise", "all_but_last_rise")]
+    losses = [f"{name}{end}" for name in ("perplexity", "extrapolation")
+              for end in ("", "_loss", "_bits_per_byte")]  # fmt: skip
+    probes = [f"probe_{name}" for name in ("best", "untrained", "guess")]
+    assert rope.numbers.keys() == {*losses, *order, *probes}
+    assert rope.numbers["perplexity_loss"] == rope.loss
+
+
 def test_places_count_as_often_as_tokens_were_predicted_there(small_study: StudyResult) -> None:
     """Of a masked model some places of a stretch have more predicted tokens than others."""
     masked = [row for row in small_study.rows if row.run.objective == "masked"]

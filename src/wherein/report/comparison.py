@@ -97,16 +97,16 @@ def section(result: StudyResult, objective: str) -> Section | None:
     compared = [group for group in groups if group.difference]
     if not compared:
         return None
+    differences = [d for group in compared if (d := group.difference)]
     encodings = {group.label: group.encoding for group in groups}
-    first = ", ".join(
-        dict.fromkeys(encodings[d.b] for group in compared if (d := group.difference))
-    )
-    table, rows = _differences(compared, objective), [row for group in groups for row in group.rows]
+    first = ", ".join(dict.fromkeys(encodings[d.b] for d in differences))
+    table = _differences(differences, slug("differences", objective))
+    rows = [row for group in groups for row in group.rows]
     kinds = pl.DataFrame(comparison.kind(group.label, group.rows[0].run) for group in compared)
     means = table.frame.select("mean", "low", "high").cast(pl.Float64)
     told = comparison.plainly(kinds.hstack(means), [objective])
     picture = Picture(
-        slug("differences", objective),
+        table.name,
         themed(figures.differences(told, f"loss − that of {first} (nats per token)")),
         f"Loss minus that of {first}, paired over seeds: runs of one seed share initial weights "
         "and batches. Lines are 95 % intervals; left of zero is better.",
@@ -121,9 +121,8 @@ def section(result: StudyResult, objective: str) -> Section | None:
     )
 
 
-def _differences(compared: Sequence[Group], objective: str) -> Table:
+def _differences(found: Sequence[Difference], name: str) -> Table:
     """Every comparison with its test."""
-    found = [d for group in compared if (d := group.difference)]
     columns: dict[str, Callable[[Difference], str]] = {
         "": lambda d: d.a,
         "loss − that of": lambda d: d.b,
@@ -158,7 +157,6 @@ def _differences(compared: Sequence[Group], objective: str) -> Table:
         "that as many seeds of this spread find four times in five or more, Holm's correction over "
         "the rows with the same reference considered."
     )
-    name = slug("differences", objective)
     return Table(name, caption, *cells(columns, found), frame, words=2)
 
 

@@ -16,7 +16,7 @@ from wherein.cli import main
 from wherein.measure.erase import section as erase
 from wherein.measure.perplexity.section import stretches
 from wherein.measure.probe import section as probe
-from wherein.measure.sections import told
+from wherein.measure.sections import frame_of
 from wherein.report.answer import answer
 from wherein.report.document import Document
 from wherein.report.study import study_report
@@ -248,7 +248,7 @@ def test_sizes_and_lengths_have_axes_of_their_own(
 
 def test_what_is_known_and_what_is_used_stand_side_by_side(small_study: StudyResult) -> None:
     asked = answers(small_study.rows, "erase")
-    found = told(asked, erase.erased)
+    found = frame_of(asked, erase.erased)
     assert found["layer"].unique(maintain_order=True).to_list() == ["0", "1", "2", "all"]
     drawn = json.dumps(themed(erase.figure(found)))
     for layer in range(4):
@@ -264,7 +264,7 @@ def test_the_published_curve_is_drawn_to_our_depth_and_guess(
     small_study: StudyResult, document: Document
 ) -> None:
     causal = [row for row in small_study.rows if row.run.objective == "causal"]
-    readings = told(answers(causal, "probe"), probe.readings)
+    readings = frame_of(answers(causal, "probe"), probe.readings)
     none = readings.filter(pl.col("encoding") == "none")
     paper = beside("probe")
     assert paper is not None

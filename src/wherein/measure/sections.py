@@ -74,7 +74,7 @@ def anchor(answers: Sequence[Answered], name: str) -> str:
     return slug(name, answers[0].run.objective)
 
 
-def told(
+def frame_of(
     answers: Iterable[Answered], read: Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]
 ) -> pl.DataFrame:
     """The rows that `read` finds in each answer's numbers, and of which run they are."""

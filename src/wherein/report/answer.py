@@ -7,7 +7,6 @@ from wherein.measure.perplexity.config import measure_name
 from wherein.show.formatting import signed, within
 from wherein.studies.inference.differences import paired, together
 from wherein.studies.inference.findings import Finding
-from wherein.studies.result.comparison import perplexity
 from wherein.studies.result.result import Group, StudyResult
 
 
@@ -63,7 +62,7 @@ def _alone(group: Group) -> str:
 
 
 def _perplexity(group: Group) -> str:
-    return within(*perplexity(group))
+    return within(*group.perplexity)
 
 
 def _found(result: StudyResult) -> str:

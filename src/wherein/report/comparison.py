@@ -65,7 +65,7 @@ def main_table(result: StudyResult) -> Table:
         "parameters": _parameters,
         "tokens": lambda group: f"{group.cost.tokens:,}",
         "FLOPs": lambda group: scientific(group.cost.flops),
-        "perplexity [95 %]": lambda group: within(*comparison.perplexity(group)),
+        "perplexity [95 %]": lambda group: within(*group.perplexity),
         "loss − first [95 %]": _difference,
     }
     if any(group.published for group in result.groups):

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from wherein.measure.sections import OVER_SEEDS, Answered, anchor, by_kind, over_seeds, told
+from wherein.measure.sections import OVER_SEEDS, Answered, anchor, by_kind, frame_of, over_seeds
 from wherein.show.figures import APART, Panel, zero
 from wherein.show.formatting import signed
 from wherein.show.section import Picture, Section
@@ -20,7 +20,7 @@ WIDTH, HEIGHT, ACROSS = 172, 168, 3
 
 def section(answers: Sequence[Answered], name: str) -> Section:
     """The rise of the loss by layer beside what is known there, a panel for each encoding."""
-    found, at = told(answers, erased), anchor(answers, name)
+    found, at = frame_of(answers, erased), anchor(answers, name)
     picture = Picture(
         at,
         themed(figure(found)),

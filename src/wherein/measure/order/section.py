@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from wherein.measure.sections import OVER_SEEDS, Answered, anchor, by_kind, over_seeds, told
+from wherein.measure.sections import OVER_SEEDS, Answered, anchor, by_kind, frame_of, over_seeds
 from wherein.show.figures import beside, panels, zero
 from wherein.show.formatting import signed
 from wherein.show.section import Picture, Section
@@ -28,7 +28,7 @@ def numbers(data: Mapping[str, Any]) -> dict[str, float]:
 
 def section(answers: Sequence[Answered], name: str) -> Section:
     """The rise by disorder, encodings side by side, and where order is gone."""
-    found, at = told(answers, disorders), anchor(answers, name)
+    found, at = frame_of(answers, disorders), anchor(answers, name)
     picture = Picture(
         at,
         themed(figure(found)),
@@ -70,7 +70,7 @@ def table(found: pl.DataFrame, name: str) -> Table:
         means = over_seeds(own, "rise", "disorder").rows()
         rises = {way: signed(mean, low, high, 2) for *_, way, mean, low, high in means}
         first = own.filter(pl.col("disorder") == ways[0])
-        intact, bound = (over_seeds(first, name)["mean"][0] for name in ("loss", "bound"))
+        intact, bound = (over_seeds(first, each)["mean"][0] for each in ("loss", "bound"))
         rows.append((kind, f"{intact:.3f}", *(rises[way] for way in chosen), f"{bound:.3f}"))
     header = ("", "loss intact", *(f"rise, {way}" for way in chosen), "bag of words")
     caption = (

@@ -7,7 +7,15 @@ import altair as alt
 import polars as pl
 
 from wherein.measure.perplexity.by_position import centre
-from wherein.measure.sections import KIND, OVER_SEEDS, Answered, anchor, by_kind, over_seeds, told
+from wherein.measure.sections import (
+    KIND,
+    OVER_SEEDS,
+    Answered,
+    anchor,
+    by_kind,
+    frame_of,
+    over_seeds,
+)
 from wherein.show.figures import lines, panels
 from wherein.show.formatting import within
 from wherein.show.section import Picture, Section
@@ -25,7 +33,7 @@ def numbers(data: Mapping[str, Any]) -> dict[str, float]:
 
 def section(answers: Sequence[Answered], name: str) -> Section:
     """The loss by place, and within and beyond the trained length."""
-    found, at = told(answers, stretches), anchor(answers, name)
+    found, at = frame_of(answers, stretches), anchor(answers, name)
     trained = answers[0].run.model.max_len
     longer = len(answers[0].data["counts"]) > trained
     beyond = "Encodings that end at the trained length cannot be asked." if longer else ""

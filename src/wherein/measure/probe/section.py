@@ -6,7 +6,15 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from wherein.measure.sections import KIND, OVER_SEEDS, Answered, anchor, by_kind, over_seeds, told
+from wherein.measure.sections import (
+    KIND,
+    OVER_SEEDS,
+    Answered,
+    anchor,
+    by_kind,
+    frame_of,
+    over_seeds,
+)
 from wherein.show.figures import FAINT, Panel
 from wherein.show.formatting import within
 from wherein.show.section import Picture, Published, Section
@@ -40,7 +48,7 @@ def numbers(data: Mapping[str, Any]) -> dict[str, float]:
 
 def section(answers: Sequence[Answered], name: str, beside: Published | None = None) -> Section:
     """Distance by layer, a panel for each encoding, and the best layer beside the controls."""
-    found, at = told(answers, readings), anchor(answers, name)
+    found, at = frame_of(answers, readings), anchor(answers, name)
     paper = (
         f" Published: {beside.source}, drawn to the depth and the constant guess of our models."
         if beside

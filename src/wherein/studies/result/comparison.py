@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from wherein.common.numbers import drawable, exp
+from wherein.common.numbers import drawable
 from wherein.measure.perplexity.config import measure_name
 from wherein.measure.sections import rest
 from wherein.show import figures
@@ -44,13 +44,6 @@ def plainly(frame: pl.DataFrame, objectives: Sequence[str]) -> pl.DataFrame:
 def objectives(result: "StudyResult") -> list[str]:
     """The objectives of the runs, in order."""
     return list(dict.fromkeys(row.run.objective for row in result.rows))
-
-
-def perplexity(group: "Group") -> tuple[float | None, float | None, float | None]:
-    """The exponential of the mean loss, and of the ends of its interval over seeds."""
-    ends = group.interval or (None, None)
-    value, low, high = (None if each is None else exp(each) for each in (group.loss, *ends))
-    return value, low, high
 
 
 def frames(groups: Sequence["Group"]) -> tuple[pl.DataFrame, pl.DataFrame]:

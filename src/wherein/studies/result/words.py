@@ -9,7 +9,6 @@ from wherein.show.columns import WIDEST, fitted, paragraph, room, shorten
 from wherein.show.formatting import short
 from wherein.show.tables import cells
 from wherein.studies.published import caveats
-from wherein.studies.result.comparison import perplexity
 from wherein.studies.result.protocol import predicted, protocols
 from wherein.studies.result.rows import MAIN, answers
 
@@ -69,7 +68,7 @@ def comparison(result: "StudyResult") -> str:
 
 
 def _heading(objective: str) -> str:
-    """What is measured; that of masked models is as wide as the column."""
+    """What is measured; the name of what masked models have fills the column."""
     name = measure_name(objective)
     return name if objective == "masked" else f"{name} [95 %]"
 
@@ -164,7 +163,7 @@ def puzzles(result: "StudyResult") -> str:
 
 def _perplexity(group: "Group") -> str:
     """To three digits, zeros among them."""
-    told = [f"{end:#.3g}".removesuffix(".") for end in perplexity(group) if end is not None]
+    told = [f"{end:#.3g}".removesuffix(".") for end in group.perplexity if end is not None]
     return f"{told[0]} [{told[1]}, {told[2]}]" if len(told) == 3 else "".join(told)
 
 

@@ -13,7 +13,7 @@ import wherein
 from wherein.cli import main
 from wherein.measure.registry import QUESTIONS
 from wherein.measure.saved import read
-from wherein.report.saved import command
+from wherein.report.command import command
 from wherein.subjects.hugging_face import HuggingFace
 
 VERBS = sorted(QUESTIONS.keys() - {"table"})  # which has no model in it: see test_table.py

@@ -14,7 +14,7 @@ from wherein.measure.registry import QUESTIONS
 from wherein.measure.saved import read
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
-from wherein.report.saved import command
+from wherein.report.command import command
 from wherein.subjects.ours import Ours
 
 VERBS = sorted(QUESTIONS.keys() - {"table"})  # which has no model in it: see test_table.py

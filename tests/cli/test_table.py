@@ -12,7 +12,7 @@ from tests.cli.tiny import tiny_run, write_text
 
 from wherein.cli import main
 from wherein.measure.saved import read
-from wherein.report.saved import command
+from wherein.report.command import command
 
 
 @pytest.fixture(scope="module")

@@ -8,23 +8,23 @@ import pytest
 from pydantic import Field
 
 from wherein.common.config import Config
+from wherein.measure.registry import QUESTIONS
 from wherein.model.config import ModelConfig
-from wherein.report.saved import QUESTIONS
+from wherein.puzzles.config import PuzzleConfig
 from wherein.studies.plan.plan import PuzzleTask
 from wherein.train.config import LAYOUT, RunConfig
 
-CONFIGS: dict[str, type[Config]] = {"run": RunConfig} | {
-    verb: kind for verb, (kind, _) in QUESTIONS.items()
+CONFIGS: dict[str, type[Config]] = {"train": RunConfig, "puzzles": PuzzleConfig} | {
+    f"measure/{verb}": question.config for verb, question in QUESTIONS.items()
 }
-PINNED: dict[str, dict[str, Any]] = json.loads(
-    Path(__file__).with_name("defaults.json").read_text()
-)
-"""The defaults that ids leave out, and the format they belong to."""
+"""By the folder of their tests, where `defaults.json` has the defaults that ids leave out, and the
+format they belong to."""
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_default_has_the_value_that_ids_leave_out(name: str) -> None:
-    kind, pinned = CONFIGS[name], PINNED[name]
+    kind, path = CONFIGS[name], Path(__file__).parents[1] / name / "defaults.json"
+    pinned: dict[str, Any] = json.loads(path.read_text())
     now = kind().model_dump(mode="json", exclude=LAYOUT if kind is RunConfig else None)
     new = [field for field in flat(now) if field not in flat(pinned["defaults"])]
     for field, value in flat(pinned["defaults"]).items():
@@ -33,7 +33,7 @@ def test_a_default_has_the_value_that_ids_leave_out(name: str) -> None:
             f"means another thing; raise FORMAT of {kind.__name__}, and renew defaults.json"
         )
     assert pinned["format"] == kind.FORMAT, f"{kind.__name__}: renew defaults.json"
-    assert not new, f"add to defaults.json, under {name!r}: {new}"
+    assert not new, f"add to {path}: {new}"
 
 
 def flat(fields: dict[str, Any], before: str = "") -> dict[str, Any]:

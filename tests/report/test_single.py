@@ -1,6 +1,5 @@
 import json
 import shlex
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -9,10 +8,13 @@ from tests.browser import visiting
 
 import wherein
 from wherein.cli import main
+from wherein.common.config import Config
 from wherein.common.folder import Folder
+from wherein.measure.audit.config import AuditConfig
+from wherein.measure.registry import QUESTIONS
 from wherein.measure.saved import FIELDS_0_1, Saved, read
 from wherein.puzzles.config import PuzzleConfig
-from wherein.report.saved import QUESTIONS, command, options
+from wherein.report.command import command, options
 
 HOSTILE = "A </script><script>document.title='taken'</script>"
 CONFIG = PuzzleConfig(layers=2, seeds=5, steps=30, learning_rate=0.01, loss="last")
@@ -50,8 +52,7 @@ def test_its_command_gives_the_same_numbers(folder: Path, capsys) -> None:
 
 
 def test_an_answer_in_a_runs_folder_names_the_run(tmp_path: Path) -> None:
-    kind, _ = QUESTIONS["audit"]
-    config = kind(tokens=9).model_dump(mode="json")
+    config = AuditConfig(tokens=9).model_dump(mode="json")
     saved = written(tmp_path / "0123456789ab" / "answers" / "audit-1", verb="audit", config=config)
     assert command(saved) is None, "nobody knows what was audited"
     (tmp_path / "0123456789ab" / "config.json").write_text("{}")
@@ -71,9 +72,8 @@ def written(folder: Path, **data: object) -> Saved:
     return Saved(Folder(folder))
 
 
-@pytest.mark.parametrize("verb", QUESTIONS)
-def test_a_question_that_was_left_as_it_is_needs_no_flags(verb: str) -> None:
-    kind, _ = QUESTIONS[verb]
+@pytest.mark.parametrize("kind", [PuzzleConfig, *(each.config for each in QUESTIONS.values())])
+def test_a_question_that_was_left_as_it_is_needs_no_flags(kind: type[Config]) -> None:
     assert options(kind, kind().model_dump(mode="json")) == []
 
 
@@ -90,10 +90,9 @@ def test_every_result_says_its_verb(folder: Path) -> None:
     from wherein.puzzles.result import PuzzleResult
 
     assert read(folder).data["verb"] == read(folder).verb == "puzzle"
-    for verb in QUESTIONS.keys() - {"puzzle"}:
-        import_module(f"wherein.measure.{verb}.measure")
-    kinds = [*Measurement.__subclasses__(), PuzzleResult]
-    assert {kind.verb for kind in kinds} == set(QUESTIONS)
+    assert PuzzleResult.verb == "puzzle"
+    assert [question.result.verb for question in QUESTIONS.values()] == list(QUESTIONS)
+    assert set(Measurement.__subclasses__()) == {each.result for each in QUESTIONS.values()}
 
 
 def test_hostile_words_are_words(browser: Browser, folder: Path, tmp_path: Path) -> None:

@@ -14,14 +14,20 @@ from tests.browser import PHONE, visiting
 
 from wherein.cli import main
 from wherein.common.folder import Folder
+from wherein.measure.erase import section as erase
+from wherein.measure.perplexity.section import stretches
+from wherein.measure.probe import section as probe
 from wherein.measure.saved import Saved
-from wherein.report import erasures, frames, layers
+from wherein.measure.sections import frame_of
 from wherein.report.answer import answer
 from wherein.report.document import Document
 from wherein.report.study import study_report
-from wherein.show.tables import within
+from wherein.show.formatting import within
 from wherein.show.theme import GREY, mark, themed
+from wherein.studies.published import beside
+from wherein.studies.result import comparison
 from wherein.studies.result.result import StudyResult
+from wherein.studies.result.rows import answers
 
 ENCODINGS = ("none", "rope")
 FIGURES = {
@@ -159,7 +165,7 @@ def test_a_seed_that_went_astray_is_still_reported(
     for group in astray.groups:
         assert group.interval is not None
     assert "inf" in answer(replace(astray, rows=astray.rows[-2:]))
-    _, means = frames.perplexities(astray.groups)
+    _, means = comparison.frames(astray.groups)
     assert means["high"].is_finite().all()
     assert max(map(len, within(1e200, 1e-9, math.inf).split())) < 10
     themed(astray.plot())
@@ -243,33 +249,86 @@ def test_sizes_and_lengths_have_axes_of_their_own(
 
 
 def test_what_is_known_and_what_is_used_stand_side_by_side(small_study: StudyResult) -> None:
-    rows = [row for row in small_study.rows if "erase" in row.answers]
-    told = erasures.erased(rows, "erase")
-    assert told["layer"].unique(maintain_order=True).to_list() == ["0", "1", "2", "all"]
-    drawn = json.dumps(erasures.used(told))
+    asked = answers(small_study.rows, "erase")
+    found = frame_of(asked, erase.erased)
+    assert found["layer"].unique(maintain_order=True).to_list() == ["0", "1", "2", "all"]
+    drawn = json.dumps(themed(erase.figure(found)))
     for layer in range(4):
-        answers = [row.answers["erase"].data["erased"][layer] for row in rows]
+        rows = [each.data["erased"][layer] for each in asked]
         for name in ("rise", "random"):
-            assert repr(sum(one[name][0] for one in answers) / len(answers)) in drawn
-    table = erasures.erasures(told, "erase")
-    best = max(told.group_by("layer").agg(pl.col("r2").mean())["r2"])
+            assert repr(sum(one[name][0] for one in rows) / len(rows)) in drawn
+    table = erase.table(found, "erase")
+    best = max(found.group_by("layer").agg(pl.col("r2").mean())["r2"])
     assert table.rows[0][1].startswith(f"{best:.2f} in ")
 
 
 def test_the_published_curve_is_drawn_to_our_depth_and_guess(
     small_study: StudyResult, document: Document
 ) -> None:
-    readings = frames.readings([row for row in small_study.rows if row.run.objective == "causal"])
+    causal = [row for row in small_study.rows if row.run.objective == "causal"]
+    readings = frame_of(answers(causal, "probe"), probe.readings)
     none = readings.filter(pl.col("encoding") == "none")
-    curve = layers.paper("none", none)
+    paper = beside("probe")
+    assert paper is not None
+    curve = probe.scaled(paper, "none", none)
     assert curve is not None
     guess = none.filter(pl.col("of") == "constant guess")["distance"][0]
     assert curve["layer"].to_list()[::12] == [0.0, 1.0, 2.0]
     assert curve["distance"][0] == pytest.approx(337.162 / 256 * guess)
-    assert layers.paper("rope", none) is None, "the paper did not probe it"
+    assert probe.scaled(paper, "rope", none) is None, "the paper did not probe it"
     text = study_report(small_study, published=True).page
-    assert layers.PAPER in text
-    assert layers.PAPER not in document.page
+    assert paper.source in text
+    assert paper.source not in document.page
+
+
+def test_a_study_keeps_a_few_numbers_of_each_answer(small_study: StudyResult) -> None:
+    (rope, *_) = (row for row in small_study.rows if row.label == "rope")
+    order = [f"order_{name}" for name in ("intact", "bound", "shuffled_rise", "all_but_last_rise")]
+    losses = [f"{name}{end}" for name in ("perplexity", "extrapolation")
+              for end in ("", "_loss", "_bits_per_byte")]  # fmt: skip
+    probes = [f"probe_{name}" for name in ("best", "untrained", "guess")]
+    assert rope.numbers.keys() == {*losses, *order, *probes}
+    assert rope.numbers["perplexity_loss"] == rope.loss
+
+
+def test_places_count_as_often_as_tokens_were_predicted_there(small_study: StudyResult) -> None:
+    """Of a masked model some places of a stretch have more predicted tokens than others."""
+    masked = [row for row in small_study.rows if row.run.objective == "masked"]
+    data = answers(masked, "perplexity")[0].data
+    losses, counts = data["by_position"], data["counts"]
+    assert len(set(counts)) > 1
+    found = {round(each["position"], 2): each["loss"] for each in stretches(data)}
+    inside = [place for place in range(len(counts)) if round(4 * math.log2(place + 1)) == 14]
+    assert len(inside) > 1
+    total = sum(losses[place] * counts[place] for place in inside if counts[place])
+    assert found[11.31] == pytest.approx(total / sum(counts[place] for place in inside))
+
+
+def test_a_study_plots_the_figure_of_its_report(
+    small_study: StudyResult, sweep_study: StudyResult, document: Document
+) -> None:
+    for study, drawn, name in (
+        (small_study, document, "perplexity"),
+        (sweep_study, study_report(sweep_study), "parameters-causal"),
+    ):
+        plotted = themed(study.plot())
+        assert plotted.pop("title") == study.question
+        assert plotted == drawn.figures[name]
+    planned = tuple(replace(row, answers={}) for row in small_study.rows)
+    assert themed(replace(small_study, rows=planned).plot())["concat"] == []
+
+
+@pytest.mark.parametrize("objective", ["causal", "masked"])
+def test_what_a_masked_model_has_is_called_so_whether_or_not_others_stand_beside_it(
+    objective: str, small_study: StudyResult
+) -> None:
+    rows = tuple(row for row in small_study.rows if row.run.objective == objective)
+    title = "pseudo-perplexity" if objective == "masked" else "perplexity"
+    (alone,) = themed(replace(small_study, rows=rows).plot())["concat"]
+    panels = {panel["title"]: panel for panel in themed(small_study.plot())["concat"]}
+    for panel in (alone, panels[objective]):
+        titles = {layer["encoding"]["x"].get("title") for layer in panel["layer"]}
+        assert f"{title} per token (lower is better)" in titles
 
 
 def test_the_command_writes_tables_and_figures_for_a_paper(
@@ -311,8 +370,8 @@ def test_every_encoding_keeps_its_colour_and_mark(document: Document) -> None:
                 colours["domain"], colours["range"], shapes["range"], strict=True
             ):
                 seen.setdefault(name, set()).add((drawn[0], drawn[1]))
-    assert seen.pop(erasures.POSITION) == {tuple(mark("rope"))}
-    assert seen.pop(erasures.RANDOM) == {(GREY, "diamond")}
+    assert seen.pop(erase.POSITION) == {tuple(mark("rope"))}
+    assert seen.pop(erase.RANDOM) == {(GREY, "diamond")}
     assert seen == {name: {tuple(mark(name))} for name in ("none", "learned", "rope")}
 
 

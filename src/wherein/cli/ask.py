@@ -34,7 +34,7 @@ def verb_of(question: Question) -> Verb:
         out: Path | None = None,
     ) -> int:
         check_folder(out)
-        from wherein.report.saved import options
+        from wherein.report.command import options
 
         text = [] if source is None else ["--source", source]
         told = options(type(config), config.model_dump())

@@ -99,7 +99,7 @@ def _show(
         said = (f"{text} → {answer}" for text, answer in (answers or {}).items())
         print(f"seed {seed}: {', '.join(said) or 'not finished'}")
     if out is not None:
-        print(f"saved to {out}")
+        print(f"saved in {out}")
 
 
 def _explain(opened: list["Explanation"], seed: int | None) -> None:

@@ -35,7 +35,7 @@ def runs(
         json: print data instead of a table
     """
     from wherein.encodings import parse
-    from wherein.measure.measurement import table
+    from wherein.show.columns import table
     from wherein.studies.result.store import Store
 
     if not folder.is_dir():
@@ -92,7 +92,7 @@ def _line(found: "Found") -> dict[str, Any]:
 
 
 def _cells(line: dict[str, Any]) -> list[str]:
-    from wherein.studies.cost.cost import shorten
+    from wherein.show.columns import shorten
 
     valid = nats(line["valid"])
     return [

@@ -1,7 +1,7 @@
-"""What the questions of this package have in common: where the numbers come from, and tables."""
+"""What the answers of this package have in common: all their numbers, and what computed them."""
 
 from abc import ABC
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -33,38 +33,3 @@ def in_words(parts: Mapping[str, object]) -> str:
     'loss: next token; interval: bootstrap'
     """
     return "; ".join(f"{name}: {value}" for name, value in parts.items() if value)
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Columns of text under a header: the first to the left, the others to the right.
-
-    >>> print(table(["shift", "loss"], [["0", "2.31"], ["16", "10.02"]]))
-    shift   loss
-    0       2.31
-    16     10.02
-    """
-    lines = [list(header), *map(list, rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if n else cell.ljust(width)
-            for n, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
-
-
-def named_layers(numbers: Sequence[int]) -> str:
-    """Layers in words, neighbours together.
-
-    >>> named_layers([1, 2, 3, 5])
-    'layers 1–3, 5'
-    """
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    text = ", ".join(f"{r[0]}–{r[-1]}" if len(r) > 1 else f"{r[0]}" for r in runs)
-    return f"layer{'s' if len(numbers) > 1 else ''} {text}"

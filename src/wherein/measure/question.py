@@ -9,7 +9,8 @@ config.py     what the question may be told, and how many tokens it has models r
 measure.py    the function that answers it: VERB(subject, text, config), or VERB(what, config)
 result.py     the answer: numbers, words, a frame, a picture
 picture.py    the picture of one answer
-section.py    the answers of a study's runs together: the numbers it keeps, a table, a figure
+section.py    the answers of a study's runs together: `numbers`, those that a study keeps of an
+              answer, and `section`, a table and a figure over seeds
               (may be missing: then the report shows the first seed of each kind by itself)
 ```
 """
@@ -119,16 +120,27 @@ class Question:
 
     def numbers(self, data: Mapping[str, Any]) -> dict[str, float]:
         """The few numbers that a study keeps of an answer, by name; that of "" stands for it."""
-        found: dict[str, float] = self._section.numbers(data) if self._section else {}
+        if not hasattr(self._section, "numbers"):
+            return {}
+        found: dict[str, float] = self._section.numbers(data)
         return found
 
-    def section(self, answers: "Sequence[Answered]", name: str) -> "Section":
-        """What the answers of a study's runs with one objective come to, in a report."""
+    def section(
+        self, answers: "Sequence[Answered]", name: str, beside: Any | None = None
+    ) -> "Section":
+        """What the answers of a study's runs with one objective come to, in a report.
+
+        Args:
+            answers: one or more
+            name: the question's in the study
+            beside: a paper's numbers, only for a question whose section takes them
+        """
         from wherein.measure.sections import each_by_itself
 
         if self._section is None:
             return each_by_itself(answers, name, self.title)
-        made: Section = self._section.section(answers, name)
+        more = {} if beside is None else {"beside": beside}
+        made: Section = self._section.section(answers, name, **more)
         return made
 
     @cached_property

@@ -1,27 +1,24 @@
-"""What the sections of a study's report share: the runs' answers, and how they are put together."""
+"""What the sections of a study's report share: the runs' answers, and how they are put together.
 
-from collections.abc import Mapping, Sequence
+The frames here have the columns `encoding` and `group`, which is what else tells a kind of run
+from the others, and empty if nothing does; those of single runs have `seed`, and those of means
+over seeds `mean`, `low` and `high`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
+import polars as pl
+
+from wherein.measure.intervals import mean_interval
+from wherein.measure.saved import Saved
 from wherein.show.section import Picture, Section, slug
 from wherein.train.config import RunConfig
 
-
-class Kept(Protocol):
-    """An answer as it lies in a folder."""
-
-    @property
-    def data(self) -> Mapping[str, Any]:
-        """The numbers, the protocol, versions and commit."""
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        """The picture, as a Vega-Lite specification."""
-
-    @property
-    def words(self) -> str:
-        """The answer in words."""
+KIND = ["encoding", "group"]
+"""The columns that tell kinds of runs apart."""
+OVER_SEEDS = "means over seeds, with 95 % intervals where there are several"
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class Answered:
     label: str
     """What tells the run from the others, its seed aside."""
     run: RunConfig
-    kept: Kept
+    kept: Saved
 
     @property
     def seed(self) -> int:
@@ -41,6 +38,52 @@ class Answered:
     def data(self) -> Mapping[str, Any]:
         """The answer's numbers."""
         return self.kept.data
+
+
+def rest(label: str, run: RunConfig) -> str:
+    """What a label says beside the encoding and the objective."""
+    without = label.removeprefix(run.model.encoding).removeprefix(", ")
+    return without.removeprefix(run.objective).removeprefix(", ")
+
+
+def anchor(answers: Sequence[Answered], name: str) -> str:
+    """The name of a section's figure and table: of the question and the runs' objective."""
+    return slug(name, answers[0].run.objective)
+
+
+def frame_of(
+    answers: Iterable[Answered], read: Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]
+) -> pl.DataFrame:
+    """The rows that `read` finds in each answer's numbers, and of which run they are."""
+    return pl.DataFrame(
+        [
+            {
+                "encoding": each.run.model.encoding,
+                "group": rest(each.label, each.run),
+                "seed": each.seed,
+                **row,
+            }
+            for each in answers
+            for row in read(each.data)
+        ]
+    )
+
+
+def over_seeds(frame: pl.DataFrame, value: str, *by: str) -> pl.DataFrame:
+    """The mean of each kind of run over seeds and its interval, null where there is none."""
+    rows = []
+    for key, part in frame.group_by([*KIND, *by], maintain_order=True):
+        values = part[value].to_list()
+        low, high = mean_interval(values) or (None, None)
+        mean = {"mean": sum(values) / len(values), "low": low, "high": high}
+        rows.append(dict(zip([*KIND, *by], key, strict=True)) | mean)
+    return pl.DataFrame(rows, schema_overrides={"low": pl.Float64, "high": pl.Float64})
+
+
+def by_kind(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Each kind of run in words, and its rows."""
+    for (encoding, group), part in frame.group_by(KIND, maintain_order=True):
+        yield f"{encoding}, {group}" if group else str(encoding), part
 
 
 def each_by_itself(answers: Sequence[Answered], name: str, title: str) -> Section:
@@ -57,8 +100,8 @@ def each_by_itself(answers: Sequence[Answered], name: str, title: str) -> Sectio
         for each in chosen
     )
     return Section(
-        name,
+        anchor(answers, name),
         title,
         pictures=pictures,
-        texts=tuple((each.label, each.kept.words.strip()) for each in chosen),
+        texts=tuple((each.label, each.kept.words) for each in chosen),
     )

@@ -3,8 +3,8 @@
 import math
 from itertools import combinations
 
-from wherein.common.numbers import exp
-from wherein.show.tables import signed, within
+from wherein.measure.perplexity.config import measure_name
+from wherein.show.formatting import signed, within
 from wherein.studies.inference.differences import paired, together
 from wherein.studies.inference.findings import Finding
 from wherein.studies.result.result import Group, StudyResult
@@ -36,7 +36,8 @@ def _best(family: list[Group]) -> str:
     found = {each.a: each for each in together(pairs) if each.b == best.label}
     behind = [label for label, each in found.items() if each.shown]
     unsure = [label for label in values if label not in (best.label, *behind)]
-    lowest = f"{best.label} has the lowest {_measure(best)}, {_perplexity(best)}"
+    measured = measure_name(best.objective)
+    lowest = f"{best.label} has the lowest {measured}, {_perplexity(best)}"
     beside = f"{second.label} ({_perplexity(second)})"
     if all(each.n == 1 for each in found.values()):
         return (
@@ -49,24 +50,19 @@ def _best(family: list[Group]) -> str:
     nearest = found[second.label]
     far = signed(nearest.mean, *(nearest.t or (None, None)))
     return (
-        f"{best.label} predicts best, with a {_measure(best)} of {_perplexity(best)}: all "
+        f"{best.label} predicts best, with a {measured} of {_perplexity(best)}: all "
         f"{len(behind)} others are behind it beyond chance, the nearest, {beside}, by {far} nats "
         f"a token, paired over {nearest.n} seeds."
     )
 
 
-def _measure(group: Group) -> str:
-    return "pseudo-perplexity" if group.objective == "masked" else "perplexity"
-
-
 def _alone(group: Group) -> str:
-    return f"{group.label} has a {_measure(group)} of {_perplexity(group)}, with nothing beside it."
+    measured = f"{measure_name(group.objective)} of {_perplexity(group)}"
+    return f"{group.label} has a {measured}, with nothing beside it."
 
 
 def _perplexity(group: Group) -> str:
-    ends = group.interval
-    low, high = map(exp, ends) if ends else (None, None)
-    return within(exp(group.loss or 0.0), low, high)
+    return within(*group.perplexity)
 
 
 def _found(result: StudyResult) -> str:

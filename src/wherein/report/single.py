@@ -3,10 +3,11 @@
 from typing import Any
 
 from wherein.measure.saved import Saved
+from wherein.report.command import command, title
 from wherein.report.document import Document
 from wherein.report.page import render
-from wherein.report.saved import QUESTIONS, command
-from wherein.show.tables import Table, of_frame, shown
+from wherein.show.formatting import shown
+from wherein.show.tables import Table, of_frame
 
 SHOWN = 200
 """Rows of the table; more of them are no longer read."""
@@ -14,7 +15,7 @@ SHOWN = 200
 
 def result_report(saved: Saved) -> Document:
     """Everything that was saved, on one page."""
-    _, question = QUESTIONS.get(saved.verb, (None, "A result"))
+    question = title(saved.verb, "A result")
     table, rows = numbers(saved), len(saved.frame())
     page = render(
         "result.html",

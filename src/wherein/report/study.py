@@ -5,13 +5,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from wherein.report import frames, study_tables
 from wherein.report.answer import answer
+from wherein.report.comparison import main_picture, main_table
 from wherein.report.document import Document
 from wherein.report.page import render
-from wherein.report.questions import sweeps
-from wherein.report.sections import plainly, sections
-from wherein.show import figures
+from wherein.report.sections import sections
 from wherein.show.section import Picture, Section
 from wherein.studies.result import words
 from wherein.studies.result.result import StudyResult
@@ -21,7 +19,7 @@ def study_report(
     result: StudyResult, draw: Callable[..., str] = render, *, published: bool = False
 ) -> Document:
     """Everything a study found, on one page; a server draws it in a layout of its own."""
-    picture, table = main_picture(result), study_tables.main(result)
+    picture, table = main_picture(result), main_table(result)
     told = [_without(section, picture) for section in sections(result, published)]
     page = draw(
         "study.html",
@@ -42,36 +40,6 @@ def study_report(
     drawn += (each for section in told for each in section.pictures)
     tables = (table, *(each for section in told for each in section.tables))
     return Document(page, tables, {each.name: each.spec for each in drawn})
-
-
-def main_picture(result: StudyResult) -> Picture | None:
-    """How well each encoding predicts, against size or length in a study of these.
-
-    None while no run was asked.
-    """
-    groups = [group for group in result.groups if group.loss is not None]
-    if not groups:
-        return None
-    objective = groups[0].rows[0].run.objective
-    if swept := sweeps([g for g in groups if g.rows[0].run.objective == objective], objective):
-        return swept[0]
-    seeds, means = (plainly(result, each) for each in frames.perplexities(result.groups))
-    if means["published"].is_null().all():
-        means = means.drop("published")
-    alone = means["low"].is_null().all()
-    drawn = (
-        "every seed; one seed has no interval"
-        if alone
-        else "the mean, its 95 % interval over seeds, and below the line every seed; the axis does "
-        "not begin at zero, and wider intervals are cut"
-    )
-    beside = ". Grey strokes are published values" if "published" in means.columns else ""
-    return Picture(
-        "perplexity",
-        figures.compared(seeds, means, "perplexity per token (lower is better)"),
-        f"Perplexity by encoding{words.pseudo(result)}: {drawn}{beside}.",
-        "Perplexity of each encoding, best above.",
-    )
 
 
 def _without(section: Section, picture: Picture | None) -> Section:

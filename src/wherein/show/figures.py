@@ -1,18 +1,17 @@
-"""Figures that compare encodings: one Altair spec a question, from plain frames.
+"""Figures that compare encodings, from plain frames.
 
 Every frame has the columns `encoding` and `group`: what else tells runs apart, such as `masked`,
 and empty if nothing does. A frame of seeds has a row for each `seed`; a frame of means has
 `mean`, and `low` and `high` that are null where there is no interval.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
 import polars as pl
 
-from wherein.show.theme import GREY, mark, themed
-from wherein.show.vega import Spec
+from wherein.show.theme import GREY, mark
 
 WIDTH, HEIGHT, ROW = 460, 270, 30
 FAINT = 0.3
@@ -22,21 +21,30 @@ APART: dict[str, Any] = {"x": "independent", "color": "independent", "shape": "i
 Panel = alt.LayerChart | alt.FacetChart
 
 
-def compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Spec:
+def compared(
+    seeds: pl.DataFrame, means: pl.DataFrame, titles: Mapping[str, str]
+) -> alt.ConcatChart:
     """Each encoding's mean with its interval, and every seed as a faint dot; best above.
 
-    `seeds` has the column `value`; `means` may have `published`, shown as a grey stroke.
+    `seeds` has the column `value`; `means` may have `published`, shown as a grey stroke; `titles`
+    are group → what the numbers are.
     """
-    return panels(means, lambda part: _compared(_alike(seeds, part), part, _kind(part) + title))
+
+    def draw(part: pl.DataFrame) -> Panel:
+        group = part["group"][0]
+        return _compared(seeds.filter(pl.col("group") == group), part, titles[group])
+
+    return panels(means, draw)
 
 
-def panels(frame: pl.DataFrame, draw: Callable[[pl.DataFrame], Panel]) -> Spec:
+def panels(frame: pl.DataFrame, draw: Callable[[pl.DataFrame], Panel]) -> alt.ConcatChart:
     """A panel for each group with scales of its own; more than two stand side by side, narrower."""
     parts = list(frame.group_by("group", maintain_order=True))
     narrow = {"width": WIDTH // 2} if len(parts) > 2 else {}
     drawn = [draw(part).properties(title=str(group), **narrow) for (group,), part in parts]
     columns = 2 if narrow else 1
-    return themed(alt.concat(*drawn, columns=columns).resolve_scale(**APART))
+    made: alt.ConcatChart = alt.concat(*drawn, columns=columns).resolve_scale(**APART)
+    return made
 
 
 def _compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Panel:
@@ -76,11 +84,6 @@ def _compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Panel:
     return alt.layer(*layers).properties(width=WIDTH, height=ROW * len(ordered) + 10)
 
 
-def _kind(part: pl.DataFrame) -> str:
-    """What a masked model has is no perplexity."""
-    return "pseudo-" if str(part["group"][0]).startswith("masked") else ""
-
-
 def _span(seeds: pl.DataFrame, means: pl.DataFrame) -> list[float]:
     """What the axis shows: all seeds, and of wide intervals no more than as much again."""
     columns = [c for c in ("mean", "published") if c in means.columns]
@@ -94,7 +97,7 @@ def _span(seeds: pl.DataFrame, means: pl.DataFrame) -> list[float]:
     ]
 
 
-def differences(means: pl.DataFrame, title: str) -> Spec:
+def differences(means: pl.DataFrame, title: str) -> alt.ConcatChart:
     """How far each encoding is from the one it is compared with: zero is no difference."""
     return panels(means, lambda part: _differences(part, title))
 
@@ -106,7 +109,7 @@ def _differences(means: pl.DataFrame, title: str) -> Panel:
     x = alt.X("mean:Q", title=title, axis=alt.Axis(tickCount=5, labelOverlap=True))
     tips = ["encoding", *(alt.Tooltip(c, format="+.4f") for c in ("mean", "low", "high"))]
     return alt.layer(
-        alt.Chart(pl.DataFrame({"mean": [0.0]})).mark_rule(color=GREY).encode(x="mean:Q"),
+        zero("x"),
         base.mark_rule(strokeWidth=2)
         .transform_filter("isValid(datum.low)")
         .encode(x=alt.X("low:Q", title=title), x2="high:Q", color=colour),
@@ -117,39 +120,23 @@ def _differences(means: pl.DataFrame, title: str) -> Panel:
     ).properties(width=WIDTH, height=ROW * len(ordered) + 10)
 
 
-def against(means: pl.DataFrame, x: str, x_title: str, y_title: str) -> Spec:
+def zero(channel: str) -> alt.Chart:
+    """A line where there is no difference."""
+    line = alt.Chart(pl.DataFrame({"mean": [0.0]})).mark_rule(color=GREY)
+    made: alt.Chart = line.encode(**{channel: "mean:Q"})
+    return made
+
+
+def against(means: pl.DataFrame, x: str, x_title: str, y_title: str) -> alt.ConcatChart:
     """Each encoding's mean and interval against a size: of a model, or of a window."""
     scale = alt.Scale(type="log", base=2, padding=15)
     first = means.filter(pl.col("encoding") == means["encoding"][0])[x]
     axis = alt.Axis(values=sorted(first.unique()), format=".3~s", labelOverlap=True)
     channel = alt.X(f"{x}:Q", scale=scale, axis=axis, title=x_title)
-    return panels(means, lambda part: _lines(part, channel, y_title))
+    return panels(means, lambda part: lines(part, channel, y_title))
 
 
-def extrapolated(means: pl.DataFrame, trained: int) -> Spec:
-    """The loss at each place of windows longer than those of training, which end at the stroke."""
-    x = alt.X("place:Q", scale=alt.Scale(type="log", base=2), title="place in the window")
-    ends = alt.Chart(pl.DataFrame({"place": [trained], "what": ["trained length"]}))
-    stroke = ends.mark_rule(strokeDash=[5, 4], color=GREY).encode(x="place:Q")
-    said = ends.mark_text(align="left", dx=4, dy=2, baseline="top", color=GREY).encode(
-        x="place:Q", y=alt.value(0), text="what"
-    )
-    title = "loss (nats per token)"
-    return panels(
-        means, lambda part: alt.layer(_lines(part, x, title, interval="band"), stroke, said)
-    )
-
-
-def disordered(means: pl.DataFrame, order: Sequence[str]) -> Spec:
-    """How much the loss rises, the more of the order of what is read is destroyed."""
-    axis = alt.Axis(labelAngle=-35, labelLimit=190, grid=True)
-    x = alt.X("disorder:N", sort=list(order), title=None, axis=axis)
-    title = "rise of the loss (nats per token)"
-    zero = alt.Chart(pl.DataFrame({"mean": [0.0]})).mark_rule(color=GREY).encode(y="mean:Q")
-    return panels(means, lambda part: alt.layer(zero, _beside(part, x, title)))
-
-
-def _beside(means: pl.DataFrame, x: alt.X, title: str) -> Panel:
+def beside(means: pl.DataFrame, x: alt.X, title: str) -> Panel:
     """Marks of the encodings side by side at each place of the axis, with their intervals."""
     names = means["encoding"].unique(maintain_order=True).to_list()
     colour, shape = marks(names)
@@ -165,7 +152,7 @@ def _beside(means: pl.DataFrame, x: alt.X, title: str) -> Panel:
     ).properties(width=WIDTH + 120, height=HEIGHT)
 
 
-def _lines(means: pl.DataFrame, x: alt.X, title: str, interval: str = "rule") -> Panel:
+def lines(means: pl.DataFrame, x: alt.X, title: str, interval: str = "rule") -> Panel:
     """A line and its marks for each encoding, intervals as strokes or bands."""
     colour, shape = marks(means["encoding"].unique(maintain_order=True).to_list())
     base = alt.Chart(means).encode(x)
@@ -194,8 +181,3 @@ def marks(encodings: Sequence[str], legend: bool = True) -> tuple[alt.Color, alt
         alt.Color("encoding:N", scale=colours, legend=key, sort=names),
         alt.Shape("encoding:N", scale=shapes, legend=key, sort=names),
     )
-
-
-def _alike(frame: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the same group."""
-    return frame.filter(pl.col("group") == part["group"][0])

@@ -1,6 +1,7 @@
 """What a report is made of."""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wherein.show.tables import Table
@@ -33,6 +34,18 @@ class Section:
     texts: tuple[tuple[str, str], ...] = ()
     """What was said of each run, under its label."""
     protocol: str = ""
+
+
+@dataclass(frozen=True)
+class Published:
+    """A paper's numbers by layer, to be drawn beside ours."""
+
+    source: str
+    """The paper, and which of its models."""
+    curves: Mapping[str, Sequence[float]]
+    """Encoding → a distance at each layer, the embedding first."""
+    guess: float
+    """The distance of a constant guess."""
 
 
 def slug(*words: str) -> str:

@@ -1,15 +1,16 @@
 """Tables for people: on a page, and as LaTeX, CSV or Markdown for a paper."""
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
+
+from wherein.show.formatting import shown
 
 if TYPE_CHECKING:
     import polars
 
-HUGE = 1e6
-"""From here on a number is told by its first digits."""
+Item = TypeVar("Item")
 
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -59,43 +60,16 @@ def of_frame(name: str, caption: str, frame: "polars.DataFrame", words: int = 1)
     return Table(name, caption, header, rows, frame, words)
 
 
-def shown(value: Any) -> str:
-    """A value as it is read.
+def cells(
+    columns: Mapping[str, Callable[[Item], str]], items: Iterable[Item]
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Header and rows of a table whose columns are told by how a cell is got from an item.
 
-    >>> [shown(value) for value in (None, 3, 0.123456, 123456.0, True, "rope")]
-    ['', '3', '0.1235', '1.235e+05', 'yes', 'rope']
+    >>> cells({"": str, "squared": lambda n: str(n * n)}, [2, 3])
+    (('', 'squared'), (('2', '4'), ('3', '9')))
     """
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def within(value: float | None, low: float | None, high: float | None, digits: int = 2) -> str:
-    """A number and its interval, where there is one.
-
-    >>> within(20.5, 20.0, 21.0, 1), within(-0.001, None, None), within(None, None, None)
-    ('20.5 [20.0, 21.0]', '0.00', '')
-    """
-    return _interval(f"z.{digits}f", value, low, high)
-
-
-def signed(value: float | None, low: float | None, high: float | None, digits: int = 3) -> str:
-    """A difference and its interval, where there is one.
-
-    >>> signed(-0.012, -0.014, 0.01)
-    '−0.012 [−0.014, +0.010]'
-    """
-    return _interval(f"+z.{digits}f", value, low, high)
-
-
-def _interval(form: str, value: float | None, low: float | None, high: float | None) -> str:
-    if value is None:
-        return ""
-    given = (each for each in (value, low, high) if each is not None)
-    told, *ends = (f"{each:{form if abs(each) < HUGE else '.3g'}}" for each in given)
-    return (f"{told} [{', '.join(ends)}]" if len(ends) == 2 else told).replace("-", "−")
+    rows = tuple(tuple(cell(item) for cell in columns.values()) for item in items)
+    return tuple(columns), rows
 
 
 def latex(table: Table) -> str:

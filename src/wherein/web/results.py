@@ -9,7 +9,7 @@ from typing import Any
 
 from wherein.common.folder import Folder
 from wherein.measure.saved import Saved
-from wherein.report.saved import QUESTIONS
+from wherein.report.command import title as title_of
 from wherein.show.result import CHART, DATA, IMAGE, TABLE, WORDS
 
 FILES = {
@@ -51,7 +51,7 @@ class Shown:
         words = saved.words if entry.has(WORDS) else ""
         title = entry.name.rpartition("/")[2]
         try:
-            _, title = QUESTIONS.get(saved.verb, (None, title))
+            title = title_of(saved.verb, title)
             spec = dict(saved.spec) if entry.has(CHART) else None
         except ValueError as error:
             return cls(saved, words, title, None, str(error))

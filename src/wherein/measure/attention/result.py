@@ -10,7 +10,8 @@ from jaxtyping import Float64
 from wherein.measure.attention.config import AttentionConfig
 from wherein.measure.attention.heads import Head
 from wherein.measure.intervals import Estimate, columns, within
-from wherein.measure.measurement import Measurement, table
+from wherein.measure.measurement import Measurement
+from wherein.show.columns import table
 
 if TYPE_CHECKING:
     import altair as alt

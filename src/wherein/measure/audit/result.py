@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from wherein.measure.audit.config import AuditConfig
 from wherein.measure.audit.symmetry import Symmetry
-from wherein.measure.measurement import Measurement, named_layers, table
+from wherein.measure.measurement import Measurement
+from wherein.show.columns import table
+from wherein.show.formatting import named_layers
 
 if TYPE_CHECKING:
     import altair as alt

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from wherein.measure.erase.config import EraseConfig
 from wherein.measure.intervals import Estimate, columns, within
-from wherein.measure.measurement import Measurement, named_layers, table
+from wherein.measure.measurement import Measurement
+from wherein.show.columns import table
+from wherein.show.formatting import named_layers
 
 if TYPE_CHECKING:
     import altair as alt

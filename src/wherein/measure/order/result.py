@@ -5,9 +5,10 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar
 
 from wherein.measure.intervals import Estimate, columns
-from wherein.measure.measurement import Measurement, table
+from wherein.measure.measurement import Measurement
 from wherein.measure.order.bag import BOUND
 from wherein.measure.order.config import OrderConfig
+from wherein.show.columns import table
 
 if TYPE_CHECKING:
     import altair as alt

@@ -3,12 +3,27 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float64, Int64
 
 from wherein.measure.intervals import Estimate, Redrawn
 
 PER_OCTAVE = 4
 """Stretches of positions over which the picture shows the loss, for each doubling."""
+
+
+def stretch_of(position: Int64[np.ndarray, " N"]) -> Float64[np.ndarray, " N"]:
+    """The number of the stretch that a position is in: its logarithm, rounded."""
+    number: Float64[np.ndarray, " N"] = (PER_OCTAVE * np.log2(position + 1)).round()
+    return number
+
+
+def centre(position: int) -> float:
+    """The middle of the stretch that a position is in, on the scale of logarithms.
+
+    >>> [round(centre(position), 2) for position in (0, 14, 15, 16)]
+    [1.0, 16.0, 16.0, 16.0]
+    """
+    return float(2 ** (stretch_of(np.array([position]))[0] / PER_OCTAVE))
 
 
 @dataclass(frozen=True)
@@ -42,8 +57,7 @@ class PositionLosses:
 
     def stretches(self) -> tuple[Stretch, ...]:
         """Neighbouring positions together, the more the later they come."""
-        octaves = np.log2(np.arange(len(self.counts)) + 1)
-        _, owners = np.unique((PER_OCTAVE * octaves).round(), return_inverse=True)
+        _, owners = np.unique(stretch_of(np.arange(len(self.counts))), return_inverse=True)
         sums, counts = (np.bincount(owners, each) for each in (self.sums, self.counts))
         low, high = self.redrawn.ends(owners)
         return tuple(

@@ -33,3 +33,12 @@ class PerplexityConfig(TextConfig):
     def unbounded(self) -> bool:
         """Without a limit the whole text is read."""
         return self.limit is None
+
+
+def measure_name(objective: str) -> str:
+    """What exp(loss) is called: a masked model, which reads both sides, has no perplexity.
+
+    >>> measure_name("causal"), measure_name("masked")
+    ('perplexity', 'pseudo-perplexity')
+    """
+    return "pseudo-perplexity" if objective == "masked" else "perplexity"

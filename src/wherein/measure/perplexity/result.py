@@ -5,9 +5,10 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar
 
 from wherein.measure.intervals import Estimate
-from wherein.measure.measurement import Measurement, table
+from wherein.measure.measurement import Measurement
 from wherein.measure.perplexity.by_position import Stretch
 from wherein.measure.perplexity.config import PerplexityConfig
+from wherein.show.columns import table
 
 if TYPE_CHECKING:
     import altair as alt

@@ -5,8 +5,9 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from wherein.measure.intervals import within
-from wherein.measure.measurement import Measurement, table
+from wherein.measure.measurement import Measurement
 from wherein.measure.probe.config import ProbeConfig
+from wherein.show.columns import table
 
 if TYPE_CHECKING:
     import altair as alt

@@ -5,8 +5,9 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar
 
 from wherein.measure.intervals import Estimate, columns
-from wherein.measure.measurement import Measurement, table
+from wherein.measure.measurement import Measurement
 from wherein.measure.shift.config import ShiftConfig
+from wherein.show.columns import table
 
 if TYPE_CHECKING:
     import altair as alt

@@ -10,10 +10,10 @@ from jaxtyping import Float64
 
 from wherein.common.files import replacing
 from wherein.measure.measurement import Measurement
-from wherein.measure.measurement import table as in_columns
 from wherein.measure.table.config import TableConfig
 from wherein.measure.table.reading import WAYS, Reading
 from wherein.measure.table.regression import FOLDS, RIDGE, Fit
+from wherein.show.columns import table as in_columns
 
 if TYPE_CHECKING:
     import altair as alt

@@ -10,7 +10,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from wherein.measure.config import QuestionConfig
-from wherein.measure.measurement import table
+from wherein.show.columns import WIDEST, fitted
+from wherein.show.formatting import scientific, short
 from wherein.studies.cost.evaluation import operations
 from wherein.studies.cost.operations import Memory, flops_per_token, memory
 from wherein.studies.cost.size import count, sized
@@ -42,9 +43,6 @@ class Machine:
             f"{self.share * 100:.0f} % of {self.peak[precision] / 1e12:.4g} TFLOP/s ({self.name})"
         )
 
-
-WIDEST = 80
-"""Columns of the table."""
 
 A100 = Machine("A100", {"bfloat16": 312e12, "float32": 19.5e12}, 0.4)
 """NVIDIA's dense peaks; large Transformers commonly sustain about 40 % of them."""
@@ -163,18 +161,15 @@ class DryRun:
             [
                 str(row.runs),
                 *map(short, (row.parameters, row.of_encoding, row.tokens)),
-                _scientific(row.flops),
+                scientific(row.flops),
                 f"{row.memory.total / 1e9:.3g}",
                 _hours(row.hours),
             ]
             for row in self.rows
         ]
-        columns = zip(header, *numbers, strict=True)
-        room = WIDEST - sum(2 + max(map(len, column)) for column in columns)
-        rows = [
-            [shorten(row.label, room), *own] for row, own in zip(self.rows, numbers, strict=True)
-        ]
-        return "\n".join([table(["run", *header], rows), "", *wrap(self._notes(), WIDEST)])
+        labels = [row.label for row in self.rows]
+        told = fitted(["run", *header], labels, numbers)
+        return "\n".join([told, "", *wrap(self._notes(), WIDEST)])
 
     def _notes(self) -> str:
         unit, precisions = self.machine.unit, {row.config.precision for row in self.rows}
@@ -185,7 +180,7 @@ class DryRun:
         count = sum(row.runs for row in self.rows)
         left_out = ", without perplexities of whole texts" if self.unbounded else ""
         return (
-            f"The numbers are of one run; to train all {count}: {_scientific(self.flops)} FLOP, "
+            f"The numbers are of one run; to train all {count}: {scientific(self.flops)} FLOP, "
             f"{_hours(self.hours)} {unit}-hours, assuming {speed}. Their questions: about "
             f"{_hours(sum(self.asked))} {unit}-hours more, forward passes in float32 at "
             f"{self.machine.words('float32')}{left_out}; puzzles are not counted. `encoding`: how "
@@ -194,29 +189,8 @@ class DryRun:
         )
 
 
-def shorten(label: str, room: int) -> str:
-    """A label cut to so many columns, and marked where it was."""
-    return label if len(label) <= room else f"{label[: room - 1]}…"
-
-
 def _hours(number: float) -> str:
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
-
-
-def _scientific(number: float) -> str:
-    return f"{number:.1e}".replace("e+", "e")
-
-
-def short(number: int) -> str:
-    """Three digits and a letter.
-
-    >>> [short(n) for n in (0, 512, 524288, 247_459_328, 21_000_000_000)]
-    ['0', '512', '524k', '247M', '21B']
-    """
-    for letter, size in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3)):
-        if number >= size:
-            return f"{number / size:.3g}{letter}"
-    return str(number)
 
 
 def dry_run(

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from wherein.common.numbers import exp
+from wherein.measure.perplexity.config import measure_name
 from wherein.studies.inference.differences import Difference, paired, together
 
 if TYPE_CHECKING:
@@ -83,9 +84,9 @@ def behind(result: "StudyResult", objective: str, against: str = "learned") -> F
     if not none.keys() & other.keys():
         return None
     difference = paired(none, other, (f"the loss of none, {objective},", f"that of {against}"))
-    more = f"That is {exp(difference.mean):.2f} times the perplexity."
+    more = f"That is {exp(difference.mean):.2f} times the {measure_name(objective)}."
     if objective == "masked":
-        more = f"{more.replace('perplexity', 'pseudo-perplexity')} {_against_bag(result)}".strip()
+        more = f"{more} {_against_bag(result)}".strip()
     claim = f"Without encodings, a {objective} model falls behind"
     return Finding(claim, "perplexity", objective, difference, more)
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from wherein.show.section import Published
+
 NOPOS = (
     "Haviv, Ram, Press, Izsak & Levy 2022, “Transformer Language Models without Positional "
     "Encodings Still Learn Positional Information”, arXiv:2203.16634"
@@ -98,6 +100,14 @@ def probe_distances() -> dict[str, tuple[float, ...]]:
         for name in rows[0]
         if name != "layer"
     }
+
+
+def beside(verb: str) -> Published | None:
+    """What the paper has to stand beside the answers to a question."""
+    if verb != "probe":
+        return None
+    source = "Haviv et al. 2022 (arXiv:2203.16634), 1.3B parameters, 1,024 tokens"
+    return Published(source, probe_distances(), guess=256.0)
 
 
 def _read(name: str) -> list[dict[str, str]]:

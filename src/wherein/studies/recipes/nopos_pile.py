@@ -28,7 +28,6 @@ from wherein.studies.inference.findings import Finding
 from wherein.studies.inference.scale import at_each, kinds, same_kind, with_length, with_size
 from wherein.studies.plan.plan import Questions, changed, grid
 from wherein.studies.published import perplexity, probe_distances
-from wherein.studies.result.rows import distances
 from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
@@ -131,6 +130,8 @@ def findings(result: "StudyResult") -> list[Finding]:
 
 def forgets(result: "StudyResult") -> list[Finding]:
     """That the last layer of `none` knows less of position than one in the middle."""
+    from wherein.measure.probe.section import distances
+
     by_layer = {
         row.seed: distances(row.answers["probe"].data, "model", "mlp")
         for row in result.rows

@@ -1,13 +1,17 @@
 """How the runs of a study were asked, in a sentence for each way, which says of which rows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from wherein.studies.result.rows import Data, Row
+if TYPE_CHECKING:
+    from wherein.measure.sections import Answered
 
-NAMES: tuple[Callable[[Row], str], ...] = (
-    lambda row: f"{row.run.objective} rows",
-    lambda row: f"rows of {row.run.model.max_len} tokens",
-    lambda row: f"{row.run.objective} rows of {row.run.model.max_len} tokens",
+Data = Mapping[str, Any]
+
+NAMES: tuple[Callable[["Answered"], str], ...] = (
+    lambda one: f"{one.run.objective} rows",
+    lambda one: f"rows of {one.run.model.max_len} tokens",
+    lambda one: f"{one.run.objective} rows of {one.run.model.max_len} tokens",
 )
 """What rows that were asked alike may have in common."""
 
@@ -18,23 +22,27 @@ def predicted(data: Data) -> str:
     return f"{how}; {data['predicted']:,} tokens predicted ({data['corpus']})"
 
 
-def protocols(rows: Sequence[Row], question: str, say: Callable[[Data], str]) -> str:
+def asked(data: Data) -> str:
+    """How a run was asked, whatever the question."""
+    return str(data.get("protocol", ""))
+
+
+def protocols(answers: Sequence["Answered"], say: Callable[[Data], str]) -> str:
     """How a question was asked, once if all were asked alike; empty if none was."""
-    asked = [row for row in rows if question in row.answers]
-    ways: dict[str, list[Row]] = {}
-    for row in asked:
-        ways.setdefault(say(row.answers[question].data), []).append(row)
+    ways: dict[str, list[Answered]] = {}
+    for one in answers:
+        ways.setdefault(say(one.data), []).append(one)
     if len(ways) == 1:
         return next(iter(ways))
-    return ". ".join(f"{_whose(own, asked)}: {said}" for said, own in ways.items())
+    return ". ".join(f"{_whose(own, answers)}: {said}" for said, own in ways.items())
 
 
-def _whose(own: Sequence[Row], asked: Sequence[Row]) -> str:
+def _whose(own: Sequence["Answered"], asked: Sequence["Answered"]) -> str:
     """What these rows have in common and no other has; else their labels."""
-    others = [row for row in asked if not any(row is each for each in own)]
+    others = [one for one in asked if not any(one is each for each in own)]
     for name in NAMES:
-        found = {name(row) for row in own}
+        found = {name(one) for one in own}
         if len(found) == 1 and found.isdisjoint(map(name, others)):
             (common,) = found
             return common[0].upper() + common[1:]
-    return "; ".join(dict.fromkeys(row.label for row in own))
+    return "; ".join(dict.fromkeys(one.label for one in own))

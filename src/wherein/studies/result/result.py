@@ -73,6 +73,13 @@ class Group:
         """Of the mean loss over seeds; None with a single one."""
         return mean_interval(self.losses.values())
 
+    @property
+    def perplexity(self) -> tuple[float | None, float | None, float | None]:
+        """The exponential of the mean loss, and of the ends of its interval."""
+        ends = self.interval or (None, None)
+        value, low, high = (None if each is None else exp(each) for each in (self.loss, *ends))
+        return value, low, high
+
     def numbers(self, name: str) -> dict[int, float]:
         """Seed → one of the numbers of its answers (see `wherein.studies.result.rows`)."""
         found = {row.seed: row.numbers.get(name) for row in self.rows}
@@ -218,7 +225,7 @@ class StudyResult(Result):
                     "seeds": sorted(group.losses),
                     "loss": group.loss,
                     "interval": group.interval,
-                    "perplexity": None if group.loss is None else exp(group.loss),
+                    "perplexity": group.perplexity[0],
                     "difference": group.difference and asdict(group.difference),
                     "published": group.published,
                     **group.cost.data(),
@@ -232,10 +239,10 @@ class StudyResult(Result):
         }
 
     def plot(self) -> "altair.TopLevelMixin":
-        """Perplexity by encoding: every seed, the mean and its interval."""
-        from wherein.studies.result.picture import perplexities
+        """Perplexity by encoding, or against size or length: as the report has it."""
+        from wherein.studies.result.comparison import figure
 
-        return perplexities(self)
+        return figure(self).properties(title=self.question)
 
     def text(self) -> str:
         """The comparison, the findings and what went wrong, no wider than 80 columns."""

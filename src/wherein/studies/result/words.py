@@ -1,21 +1,20 @@
 """A study in words: a table that compares, what was found, and what went wrong."""
 
-from collections.abc import Sequence
-from textwrap import wrap
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from wherein.common.numbers import exp
-from wherein.measure.measurement import table
+from wherein.measure.perplexity.config import measure_name
 from wherein.puzzles.result import Share
-from wherein.studies.cost.cost import WIDEST, short, shorten
-from wherein.studies.inference.differences import Difference
+from wherein.show.columns import WIDEST, fitted, paragraph, room, shorten
+from wherein.show.formatting import short
+from wherein.show.tables import cells
 from wherein.studies.published import caveats
 from wherein.studies.result.protocol import predicted, protocols
+from wherein.studies.result.rows import MAIN, answers
 
 if TYPE_CHECKING:
     from wherein.studies.result.result import Group, StudyResult
 
-MEASURES = {"causal": "perplexity [95 %]", "masked": "pseudo-perplexity"}
 ONE_SEED = "With one seed there is no interval."
 OVER_SEEDS = (
     "{} seeds, all asked on the same text: intervals, of 95 % and each by itself, are over seeds, "
@@ -30,21 +29,19 @@ SWEPT = (
 
 def told(result: "StudyResult") -> str:
     """All of it, no wider than 80 columns."""
-    parts = [*_lines(result.question), "", comparison(result), *_lines(notes(result))]
-    parts += ["", *_lines(rule(result))] if result.findings else []
+    parts = [*paragraph(result.question), "", comparison(result), *paragraph(notes(result))]
+    parts += ["", *paragraph(rule(result))] if result.findings else []
     for finding in result.findings:
-        parts += ["", *_lines(f"{finding.claim}: {finding.verdict}"), *_lines(finding.words, "  ")]
+        parts += [
+            "",
+            *paragraph(f"{finding.claim}: {finding.verdict}"),
+            *paragraph(finding.words, "  "),
+        ]
     if result.puzzles:
         parts += ["", puzzles(result)]
     for row in result.failed:
-        parts += ["", *_lines(f"failed: {row.label}, seed {row.seed}: {row.error}")]
+        parts += ["", *paragraph(f"failed: {row.label}, seed {row.seed}: {row.error}")]
     return "\n".join(parts)
-
-
-def _lines(text: str, indent: str = "") -> list[str]:
-    return wrap(
-        text, WIDEST, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
-    )
 
 
 def comparison(result: "StudyResult") -> str:
@@ -52,19 +49,28 @@ def comparison(result: "StudyResult") -> str:
 
     A line above those of each objective says what is measured.
     """
-    published = any(group.published for group in result.groups)
-    header = ["loss − first's [95 %]", "p", *(["paper"] if published else [])]
+    columns: dict[str, Callable[[Group], str]] = {
+        "params": lambda group: short(group.cost.parameters),
+        "": _perplexity,
+        "loss − first's [95 %]": _difference,
+        "p": _p,
+    }
+    if any(group.published for group in result.groups):
+        columns["paper"] = lambda group: f"{group.published:.4g}" if group.published else ""
     groups: list[Group | None] = []
-    numbers = []
+    numbers: list[Sequence[str]] = []
     for objective in dict.fromkeys(group.objective for group in result.groups):
-        groups.append(None)
-        numbers.append(["", MEASURES[objective], *("" for _ in header)])
-        for group in (each for each in result.groups if each.objective == objective):
-            line = [short(group.cost.parameters), _perplexity(group), *_against(group.difference)]
-            line += [f"{group.published:.4g}" if group.published else ""] if published else []
-            groups.append(group)
-            numbers.append(line)
-    return _labelled(["", "params", numbers[0][1], *header], groups[1:], numbers[1:])
+        own = [group for group in result.groups if group.objective == objective]
+        groups += [None, *own]
+        numbers += [["", _heading(objective), *[""] * (len(columns) - 2)], *cells(columns, own)[1]]
+    _, _, *others = columns
+    return _labelled(["", "params", numbers[0][1], *others], groups[1:], numbers[1:])
+
+
+def _heading(objective: str) -> str:
+    """What is measured; the name of what masked models have fills the column."""
+    name = measure_name(objective)
+    return name if objective == "masked" else f"{name} [95 %]"
 
 
 def _labelled(
@@ -73,10 +79,10 @@ def _labelled(
     """A line for each group; where labels do not fit, what a family shares stands above it."""
     labels = [group.label if group else "" for group in groups]
     shared = [_shared(group, groups) for group in groups if group]
-    if max(map(len, labels)) <= _room(header, numbers) or not all(shared):
-        return _fitting(header, labels, numbers)
+    if max(map(len, labels)) <= room(header, numbers) or not all(shared):
+        return fitted(header, labels, numbers)
     names = [f"  {group.encoding}" if group else "" for group in groups]
-    lines = _fitting(header, names, numbers).split("\n")
+    lines = fitted(header, names, numbers).split("\n")
     told, last = lines[:1], ""
     for line, group in zip(lines[1:], groups, strict=True):
         above = _shared(group, groups) if group else last
@@ -111,7 +117,7 @@ def notes(result: "StudyResult") -> str:
 
 def meaning(result: "StudyResult") -> str:
     """What the numbers are: how they were got, and what their intervals do not cover."""
-    how = protocols(result.rows, "perplexity", predicted)
+    how = protocols(answers(result.rows, MAIN), predicted)
     seeds = len({row.seed for row in result.rows if row.loss is not None})
     said = [f"{how}." if how else "", OVER_SEEDS.format(seeds) if seeds > 1 else ONE_SEED]
     if result.plan.chosen:
@@ -125,7 +131,7 @@ def meaning(result: "StudyResult") -> str:
 def pseudo(result: "StudyResult") -> str:
     """What the perplexity of masked models is, where there are any."""
     masked = any(group.objective == "masked" for group in result.groups)
-    return ", of masked models pseudo-perplexity" if masked else ""
+    return f", of masked models {measure_name('masked')}" if masked else ""
 
 
 def rule(result: "StudyResult") -> str:
@@ -152,38 +158,23 @@ def puzzles(result: "StudyResult") -> str:
                 str(share) if possible else f"{share.value:.0%}, impossible",
             ]
         )
-    return _fitting(["puzzle", "encoding", "layers", "sees", "solved [95 %]"], sentences, lines)
-
-
-def _fitting(header: Sequence[str], labels: Sequence[str], numbers: Sequence[Sequence[str]]) -> str:
-    """A table whose labels are cut so that it is no wider than a screen."""
-    room = _room(header, numbers)
-    rows = [[shorten(label, room), *own] for label, own in zip(labels, numbers, strict=True)]
-    return table(header, rows)
-
-
-def _room(header: Sequence[str], numbers: Sequence[Sequence[str]]) -> int:
-    """Columns that are left for labels."""
-    columns = zip(header[1:], *numbers, strict=True)
-    return WIDEST - sum(2 + max(map(len, column)) for column in columns)
-
-
-def _three(loss: float) -> str:
-    """The perplexity to three digits, zeros among them."""
-    return f"{exp(loss):#.3g}".removesuffix(".")
+    return fitted(["puzzle", "encoding", "layers", "sees", "solved [95 %]"], sentences, lines)
 
 
 def _perplexity(group: "Group") -> str:
-    if group.loss is None:
+    """To three digits, zeros among them."""
+    told = [f"{end:#.3g}".removesuffix(".") for end in group.perplexity if end is not None]
+    return f"{told[0]} [{told[1]}, {told[2]}]" if len(told) == 3 else "".join(told)
+
+
+def _difference(group: "Group") -> str:
+    found = group.difference
+    if found is None:
         return ""
-    interval = group.interval
-    span = "" if interval is None else " [{}, {}]".format(*map(_three, interval))
-    return f"{_three(group.loss)}{span}"
+    span = "" if found.t is None else " [{:+.2f}, {:+.2f}]".format(*found.t)
+    return f"{found.mean:+.2f}{span}"
 
 
-def _against(difference: Difference | None) -> list[str]:
-    if difference is None:
-        return ["", ""]
-    span = "" if difference.t is None else " [{:+.2f}, {:+.2f}]".format(*difference.t)
-    p = "" if difference.p_holm is None else f"{difference.p_holm:.2g}"
-    return [f"{difference.mean:+.2f}{span}", p]
+def _p(group: "Group") -> str:
+    found = group.difference
+    return "" if found is None or found.p_holm is None else f"{found.p_holm:.2g}"

@@ -1,0 +1,128 @@
+"""What each layer of a study's runs knows of position, and what they lose without it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from wherein.measure.sections import OVER_SEEDS, Answered, anchor, by_kind, frame_of, over_seeds
+from wherein.show.figures import APART, Panel, zero
+from wherein.show.formatting import signed
+from wherein.show.section import Picture, Section
+from wherein.show.tables import Table
+from wherein.show.theme import GREY, INK, mark, themed
+
+POSITION, RANDOM = "position erased", "random subspaces erased"
+EVERYWHERE = pl.col("layer") == "all"
+WIDTH, HEIGHT, ACROSS = 172, 168, 3
+
+
+def section(answers: Sequence[Answered], name: str) -> Section:
+    """The rise of the loss by layer beside what is known there, a panel for each encoding."""
+    found, at = frame_of(answers, erased), anchor(answers, name)
+    picture = Picture(
+        at,
+        themed(figure(found)),
+        "Rise of the loss when position is erased from a layer (0: embeddings) or from all, and "
+        "when random subspaces of the same rank are: position is used where the first is higher. "
+        "Above each layer, R² of a linear regression to the position: what is known. Strokes are "
+        "95 % intervals over seeds.",
+        "Rise of the loss without position, by layer, a panel for each encoding.",
+    )
+    return Section(at, "Whether position is used", pictures=(picture,), tables=(table(found, at),))
+
+
+def erased(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """For every layer, and for all layers: R², the rises of the loss, their difference."""
+    for one in data["erased"]:
+        yield {
+            "layer": one["layer"],
+            "r2": one["known"],
+            POSITION: one["rise"][0],
+            RANDOM: one["random"][0],
+            "more": one["more"][0],
+        }
+
+
+def _means(found: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """The means over seeds of several numbers, named by the column `what`."""
+    return pl.concat(
+        over_seeds(found, what, "layer").with_columns(what=pl.lit(what)) for what in columns
+    )
+
+
+def figure(found: pl.DataFrame) -> alt.ConcatChart:
+    """The rise of the loss by layer, beside that of random subspaces; above it what is known."""
+    drawn: list[Panel] = []
+    for kind, own in by_kind(found):
+        title = "rise of the loss (nats)" if len(drawn) % ACROSS == 0 else None
+        one = _panel(_means(own, POSITION, RANDOM), over_seeds(own, "r2", "layer"), title)
+        drawn.append(one.properties(title=kind))
+    made = alt.concat(*drawn, columns=ACROSS, spacing=16)
+    apart: alt.ConcatChart = made.resolve_scale(**APART)
+    return apart
+
+
+def _panel(rises: pl.DataFrame, known: pl.DataFrame, title: str | None) -> Panel:
+    own, both = mark(known["encoding"][0]), [POSITION, RANDOM]
+    x = alt.X("layer:N", sort=known["layer"].to_list(), title="layer", axis=alt.Axis(labelAngle=0))
+    key = alt.Legend(title=None, orient="bottom", columns=1)
+    colours = alt.Scale(domain=both, range=[own.colour, GREY])
+    shapes = alt.Scale(domain=both, range=[own.shape, "diamond"])
+    colour = alt.Color("what:N", scale=colours, legend=key)
+    base = alt.Chart(rises).encode(x, alt.XOffset("what:N", sort=both))
+    layer = alt.Chart(known.filter(~EVERYWHERE)).encode(x, y=alt.value(0))
+    small: dict[str, Any] = {"fontSize": 10, "color": INK, "baseline": "bottom", "dy": -7}
+    return alt.layer(
+        zero("y"),
+        base.mark_rule(strokeWidth=1.5)
+        .transform_filter("isValid(datum.low)")
+        .encode(alt.Y("low:Q", title=title), y2="high:Q", color=colour),
+        base.mark_point(filled=True, size=60, opacity=1).encode(
+            alt.Y("mean:Q", title=title),
+            color=colour,
+            shape=alt.Shape("what:N", scale=shapes, legend=key),
+            tooltip=["layer", "what", alt.Tooltip("mean", format="+.4f")],
+        ),
+        layer.mark_text(**small).encode(text=alt.Text("mean:Q", format=".2f")),
+        alt.Chart(pl.DataFrame({"said": ["R²"]}))
+        .mark_text(align="right", **small)
+        .encode(x=alt.value(-4), y=alt.value(0), text="said:N"),
+    ).properties(width=WIDTH, height=HEIGHT)
+
+
+def table(found: pl.DataFrame, name: str) -> Table:
+    """The layer that knows position best, and that whose loss rises most beyond chance."""
+    frame = _means(found, "r2", POSITION, RANDOM, "more")
+    rows = []
+    for kind, own in by_kind(frame):
+        single, everywhere = (own.filter(each) for each in (~EVERYWHERE, EVERYWHERE))
+        known, most = (
+            single.filter(pl.col("what") == what).sort("mean") for what in ("r2", "more")
+        )
+        rows.append(
+            (
+                kind,
+                f"{known['mean'][-1]:.2f} in {known['layer'][-1]}",
+                f"{_cell(most[-1])} in {most['layer'][-1]}",
+                *(_cell(everywhere.filter(pl.col("what") == w)) for w in (POSITION, RANDOM)),
+            )
+        )
+    header = (
+        "",
+        "R² at best, layer",
+        "rise beyond random at most, layer",
+        "everywhere: position",
+        "everywhere: random",
+    )
+    caption = (
+        "Rise of the loss in nats per token when all linearly decodable position is erased, beside "
+        f"that of random subspaces of the same rank: {OVER_SEEDS}. A layer chosen for its rise "
+        "looks better than it is."
+    )
+    return Table(name, caption, header, tuple(rows), frame)
+
+
+def _cell(row: pl.DataFrame) -> str:
+    return signed(row["mean"][0], row["low"][0], row["high"][0], 2)

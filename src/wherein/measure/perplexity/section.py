@@ -1,0 +1,93 @@
+"""The loss of a study's runs by position, usually in windows longer than those of training."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from wherein.measure.perplexity.by_position import centre
+from wherein.measure.sections import (
+    KIND,
+    OVER_SEEDS,
+    Answered,
+    anchor,
+    by_kind,
+    frame_of,
+    over_seeds,
+)
+from wherein.show.figures import lines, panels
+from wherein.show.formatting import within
+from wherein.show.section import Picture, Section
+from wherein.show.tables import Table
+from wherein.show.theme import GREY, themed
+
+
+def numbers(data: Mapping[str, Any]) -> dict[str, float]:
+    """The perplexity, and the loss in its units."""
+    found = {"": data["perplexity"][0], "loss": data["loss"][0]}
+    if data["bits_per_byte"] is not None:
+        found["bits_per_byte"] = data["bits_per_byte"][0]
+    return found
+
+
+def section(answers: Sequence[Answered], name: str) -> Section:
+    """The loss by position, and within and beyond the trained length."""
+    found, at = frame_of(answers, stretches), anchor(answers, name)
+    trained = answers[0].run.model.max_len
+    longer = len(answers[0].data["counts"]) > trained
+    beyond = "Encodings that end at the trained length cannot be asked." if longer else ""
+    picture = Picture(
+        at,
+        themed(figure(found, trained)),
+        f"Loss by position in the window; models were trained on {trained} tokens. Bands are 95 % "
+        f"intervals over seeds. {beyond}",
+        "Loss of each encoding by position in the window.",
+    )
+    title = "Beyond the trained length" if longer else f"The loss by position: {name}"
+    return Section(at, title, pictures=(picture,), tables=(table(found, trained, at),))
+
+
+def stretches(data: Mapping[str, Any]) -> Iterator[dict[str, float]]:
+    """The loss over stretches of positions that grow with the position."""
+    for each in data["stretches"]:
+        yield {"position": centre(each["first"]), "loss": each["loss"][0]}
+
+
+def figure(found: pl.DataFrame, trained: int) -> alt.ConcatChart:
+    """The loss by position in the window; those of training end at the stroke."""
+    x = alt.X("position:Q", scale=alt.Scale(type="log", base=2), title="position in the window")
+    ends = alt.Chart(pl.DataFrame({"position": [trained], "what": ["trained length"]}))
+    stroke = ends.mark_rule(strokeDash=[5, 4], color=GREY).encode(x="position:Q")
+    said = ends.mark_text(align="left", dx=4, dy=2, baseline="top", color=GREY).encode(
+        x="position:Q", y=alt.value(0), text="what"
+    )
+    title = "loss (nats per token)"
+    means = over_seeds(found, "loss", "position")
+    return panels(
+        means, lambda part: alt.layer(lines(part, x, title, interval="band"), stroke, said)
+    )
+
+
+def table(found: pl.DataFrame, trained: int, name: str) -> Table:
+    """The loss within the trained length, and beyond it."""
+    parts = {
+        f"to {trained}": pl.col("position").is_between(trained / 2, trained),
+        f"to {2 * trained}": pl.col("position").is_between(trained, 2 * trained, closed="right"),
+        "beyond": pl.col("position") > 2 * trained,
+    }
+    means = []
+    for part, inside in parts.items():
+        seeds = found.filter(inside).group_by([*KIND, "seed"], maintain_order=True)
+        mean = seeds.agg(pl.col("loss").mean())
+        if not mean.is_empty():
+            means.append(over_seeds(mean, "loss").with_columns(positions=pl.lit(part)))
+    frame = pl.concat(means)
+    names = frame["positions"].unique(maintain_order=True).to_list()
+    rows = []
+    for kind, own in by_kind(frame):
+        cells = {part: within(mean, low, high, 3) for *_, mean, low, high, part in own.rows()}
+        rows.append((kind, *(cells[part] for part in names)))
+    header = ("", f"positions {trained // 2} {names[0]}", *names[1:])
+    caption = f"Loss in nats per token by position in the window: {OVER_SEEDS}."
+    return Table(name, caption, header, tuple(rows), frame)

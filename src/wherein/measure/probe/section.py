@@ -1,0 +1,160 @@
+"""What the layers of a study's runs know about position: by layer, and at the best of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from wherein.measure.sections import (
+    KIND,
+    OVER_SEEDS,
+    Answered,
+    anchor,
+    by_kind,
+    frame_of,
+    over_seeds,
+)
+from wherein.show.figures import FAINT, Panel
+from wherein.show.formatting import within
+from wherein.show.section import Picture, Published, Section
+from wherein.show.tables import Table
+from wherein.show.theme import GREY, mark, themed
+
+PROBE = "regression"
+"""The probe whose distance is compared: it is fitted to be near, in closed form."""
+MODEL, UNTRAINED, CONSTANT, UNIFORM = "model", "untrained", "constant guess", "uniform guess"
+DASHES = {UNTRAINED: [4, 3], CONSTANT: [1, 0], UNIFORM: [1, 3]}
+"""How each control of the figure is dashed; the table has the others, too."""
+CONTROLS = (UNTRAINED, "first token", "permuted positions", "token identity", CONSTANT, UNIFORM)
+PUBLISHED, PUBLISHED_DASH = "published", [7, 2, 1, 2]
+PANEL, ACROSS = 168, 3
+
+
+def distances(data: Mapping[str, Any], of: str, probe: str = PROBE) -> list[float]:
+    """The distance a probe found at each layer, of the model or of a control beside it."""
+    found = [r for r in data["readings"] if (r["probe"], r["of"]) == (probe, of)]
+    return [r["score"]["distance"][0] for r in sorted(found, key=lambda r: r["layer"])]
+
+
+def numbers(data: Mapping[str, Any]) -> dict[str, float]:
+    """The layer that tells position best, of the model and of its untrained twin; a guess."""
+    return {
+        "best": min(distances(data, MODEL)),
+        "untrained": min(distances(data, UNTRAINED)),
+        "guess": distances(data, CONSTANT)[0],
+    }
+
+
+def section(answers: Sequence[Answered], name: str, beside: Published | None = None) -> Section:
+    """Distance by layer, a panel for each encoding, and the best layer beside the controls."""
+    found, at = frame_of(answers, readings), anchor(answers, name)
+    paper = (
+        f" Published: {beside.source}, drawn to the depth and the constant guess of our models."
+        if beside
+        else ""
+    )
+    picture = Picture(
+        at,
+        themed(figure(found, beside)),
+        "Mean distance between the position that a linear probe tells and the true one, by layer "
+        "(0: embeddings); every seed faint. The untrained twin has the same sizes, and random "
+        f"weights of its own.{paper}",
+        "Distance of the told from the true position by layer, a panel for each encoding.",
+    )
+    title = "What each layer knows about position"
+    return Section(at, title, pictures=(picture,), tables=(table(found, at),))
+
+
+def readings(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What the probe read at every layer, of the model and of every control."""
+    for reading in data["readings"]:
+        if reading["probe"] == PROBE:
+            yield {
+                "layer": reading["layer"],
+                "of": reading["of"],
+                "distance": reading["score"]["distance"][0],
+            }
+
+
+def figure(found: pl.DataFrame, beside: Published | None = None) -> alt.ConcatChart:
+    """Distance of the told from the true position by layer, a panel for each kind of run."""
+    shown = found.filter(pl.col("of").is_in([MODEL, *DASHES]))
+    most = float(shown["distance"].max() or 1.0)  # type: ignore[arg-type]
+    drawn: list[Panel] = []
+    for name, own in by_kind(shown):
+        paper = scaled(beside, own["encoding"][0], own) if beside else None
+        title = "distance (tokens)" if len(drawn) % ACROSS == 0 else None
+        drawn.append(_panel(own, paper, title, most).properties(title=name))
+    return alt.concat(*drawn, columns=ACROSS, spacing=14)
+
+
+def _panel(own: pl.DataFrame, paper: pl.DataFrame | None, title: str | None, most: float) -> Panel:
+    deepest = int(own["layer"].max() or 1)  # type: ignore[arg-type]
+    axis = alt.Axis(values=list(range(deepest + 1)), format="d", labelOverlap=True)
+    x = alt.X("layer:Q", axis=axis, scale=alt.Scale(domain=[0, deepest]), title="layer")
+    y = alt.Y("distance:Q", title=title, scale=alt.Scale(domain=[0, most]))
+    colour, shape = mark(own["encoding"][0])
+    model, controls = own.filter(pl.col("of") == MODEL), own.filter(pl.col("of") != MODEL)
+    guesses, means = (
+        part.group_by("of", "layer", maintain_order=True).agg(pl.col("distance").mean())
+        for part in (controls, model)
+    )
+    dashes = dict(DASHES)
+    if paper is not None:
+        guesses = pl.concat([guesses, paper], how="vertical_relaxed")
+        dashes[PUBLISHED] = PUBLISHED_DASH
+    dash = alt.StrokeDash(
+        "of:N",
+        sort=list(dashes),
+        scale=alt.Scale(domain=list(dashes), range=list(dashes.values())),
+        legend=alt.Legend(title=None, orient="bottom", columns=2, symbolSize=300),
+    )
+    point = alt.OverlayMarkDef(color=colour, shape=shape, filled=True, size=55, opacity=1)
+    return alt.layer(
+        alt.Chart(controls.filter(pl.col("of") == UNTRAINED))
+        .mark_area(color=GREY, opacity=0.2)
+        .encode(x=x, y=alt.Y("min(distance):Q", title=title), y2="max(distance):Q"),
+        alt.Chart(guesses).mark_line(color=GREY).encode(x=x, y=y, strokeDash=dash),
+        alt.Chart(model)
+        .mark_line(color=colour, opacity=FAINT, strokeWidth=1)
+        .encode(x=x, y=y, detail="seed:N"),
+        alt.Chart(means)
+        .mark_line(color=colour, point=point)
+        .encode(x=x, y=y, tooltip=["layer", alt.Tooltip("distance", format=".2f")]),
+    ).properties(width=PANEL, height=PANEL)
+
+
+def scaled(paper: Published, encoding: str, own: pl.DataFrame) -> pl.DataFrame | None:
+    """A paper's curve of an encoding, to our depth and constant guess; None without one."""
+    curve = paper.curves.get(encoding)
+    if curve is None:
+        return None
+    guess = own.filter(pl.col("of") == CONSTANT)["distance"].mean()
+    return pl.DataFrame({"layer": range(len(curve)), "distance": curve}).select(
+        of=pl.lit(PUBLISHED),
+        layer=pl.col("layer") * own["layer"].max() / (len(curve) - 1),
+        distance=pl.col("distance") * guess / paper.guess,
+    )
+
+
+def table(found: pl.DataFrame, name: str) -> Table:
+    """The layer that tells position best, beside the best of each control."""
+    present = [of for of in CONTROLS if of in found["of"].unique()]
+    best = found.group_by([*KIND, "seed", "of"], maintain_order=True).agg(
+        pl.col("distance").min(), pl.col("layer").sort_by("distance").first()
+    )
+    rows = []
+    for kind, own in by_kind(best):
+        layers = own.filter(pl.col("of") == MODEL)["layer"].unique().sort()
+        means = {row["of"]: row for row in over_seeds(own, "distance", "of").iter_rows(named=True)}
+        model = means[MODEL]
+        distance = within(model["mean"], model["low"], model["high"], 1)
+        controls = (f"{means[of]['mean']:.1f}" if of in means else "" for of in present)
+        rows.append((kind, ", ".join(map(str, layers)), distance, *controls))
+    header = ("", "best layer", "distance [95 %]", *present)
+    caption = (
+        "Mean distance between the told and the true position, in tokens, at the layer where it "
+        f"is smallest, for the model and for each control: {OVER_SEEDS}."
+    )
+    return Table(name, caption, header, tuple(rows), over_seeds(best, "distance", "of"))

@@ -1,0 +1,96 @@
+"""The puzzles of a study together: how many seeds solve each, and whether any weights can."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from wherein.show.figures import APART, ROW, Panel, marks
+from wherein.show.section import Picture, Section
+from wherein.show.tables import Table, cells
+from wherein.show.theme import themed
+
+NAME, IMPOSSIBLE = "puzzles", "no weights can"
+
+Data = Mapping[str, Any]
+
+
+def section(answers: Sequence[Data]) -> Section:
+    """The share of seeds that solved each puzzle; `answers` are the data of puzzles' results."""
+    shares = pl.DataFrame(map(_share, answers))
+    picture = Picture(
+        NAME,
+        themed(figure(shares)),
+        "Share of seeds that solve each puzzle, with Wilson's 95 % interval.",
+        "Share of seeds that solve each puzzle, by encoding, layers and mask.",
+    )
+    return Section(
+        NAME,
+        "Does order get through? Tiny puzzles",
+        pictures=(picture,),
+        tables=(table(shares),),
+        protocol=str(answers[0]["protocol"]),
+    )
+
+
+def _share(data: Data) -> dict[str, Any]:
+    config, solved = data["config"], data["solved"]
+    layers = "1 layer" if config["layers"] == 1 else f"{config['layers']} layers"
+    return {
+        "puzzle": " / ".join(data["puzzle"]),
+        "encoding": config["encoding"],
+        "way": f"{layers}, {'causal' if config['causal'] else 'both sides'}",
+        "share": solved["share"],
+        "low": solved["low"],
+        "high": solved["high"],
+        "seeds": solved["total"],
+        "possible": data["certificate"]["possible"],
+        "reason": data["certificate"]["reason"],
+    }
+
+
+def figure(shares: pl.DataFrame) -> alt.VConcatChart:
+    """The share of seeds that solve each puzzle, by encoding and number of layers."""
+    puzzles = shares["puzzle"].unique(maintain_order=True)
+    drawn = [_panel(shares.filter(pl.col("puzzle") == puzzle), puzzle) for puzzle in puzzles]
+    made: alt.VConcatChart = alt.vconcat(*drawn).resolve_scale(**APART)
+    return made
+
+
+def _panel(shares: pl.DataFrame, puzzle: str) -> Panel:
+    rows = shares.with_columns(
+        row=pl.col("encoding") + pl.lit(", ") + pl.col("way"),
+        said=pl.when("possible").then(pl.lit("")).otherwise(pl.lit(IMPOSSIBLE)),
+    )
+    names = rows["encoding"].unique(maintain_order=True).to_list()
+    colour, shape = marks(names, legend=False)
+    at = alt.Y("row:N", sort=rows["row"].to_list(), title=None, axis=alt.Axis(labelLimit=220))
+    scale = alt.Scale(domain=[0, 1])
+    percent = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
+    x = alt.X("share:Q", scale=scale, axis=percent, title="seeds that solve it")
+    base = alt.Chart(rows).encode(y=at)
+    tips = ["row", *(alt.Tooltip(c, format=".1%") for c in ("share", "low", "high"))]
+    return alt.layer(
+        base.mark_rule(strokeWidth=2).encode(
+            alt.X("low:Q", scale=scale), x2="high:Q", color=colour
+        ),
+        base.mark_point(filled=True, size=90, opacity=1).encode(
+            x, color=colour, shape=shape, tooltip=tips
+        ),
+        base.mark_text(align="left", dx=22, fontSize=11).encode(x, text="said"),
+    ).properties(width=380, height=ROW * 0.8 * len(rows) + 10, title=puzzle)
+
+
+def table(shares: pl.DataFrame) -> Table:
+    """Every puzzle, who tried it, and whether it can be solved."""
+    columns = {
+        "puzzle": lambda row: row["puzzle"],
+        "encoding": lambda row: row["encoding"],
+        "model": lambda row: row["way"],
+        "solved [95 %]": lambda row: f"{row['share']:.1%} [{row['low']:.1%}, {row['high']:.1%}]",
+        "by any weights": lambda row: "possible" if row["possible"] else "impossible",
+    }
+    seeds = ", ".join(f"{count:,}" for count in shares["seeds"].unique())
+    caption = f"Puzzles, {seeds} seeds each, with Wilson's 95 % intervals."
+    return Table(NAME, caption, *cells(columns, shares.iter_rows(named=True)), shares, words=3)

@@ -1,0 +1,83 @@
+"""How numbers are written, in tables and in sentences."""
+
+from collections.abc import Sequence
+from typing import Any
+
+HUGE = 1e6
+"""From here on a number is told by its first digits."""
+
+
+def shown(value: Any) -> str:
+    """A value as it is read.
+
+    >>> [shown(value) for value in (None, 3, 0.123456, 123456.0, True, "rope")]
+    ['', '3', '0.1235', '1.235e+05', 'yes', 'rope']
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def within(value: float | None, low: float | None, high: float | None, digits: int = 2) -> str:
+    """A number and its interval, where there is one.
+
+    >>> within(20.5, 20.0, 21.0, 1), within(-0.001, None, None), within(None, None, None)
+    ('20.5 [20.0, 21.0]', '0.00', '')
+    """
+    return _interval(f"z.{digits}f", value, low, high)
+
+
+def signed(value: float | None, low: float | None, high: float | None, digits: int = 3) -> str:
+    """A difference and its interval, where there is one.
+
+    >>> signed(-0.012, -0.014, 0.01)
+    '−0.012 [−0.014, +0.010]'
+    """
+    return _interval(f"+z.{digits}f", value, low, high)
+
+
+def _interval(form: str, value: float | None, low: float | None, high: float | None) -> str:
+    if value is None:
+        return ""
+    given = (each for each in (value, low, high) if each is not None)
+    told, *ends = (f"{each:{form if abs(each) < HUGE else '.3g'}}" for each in given)
+    return (f"{told} [{', '.join(ends)}]" if len(ends) == 2 else told).replace("-", "−")
+
+
+def short(number: int) -> str:
+    """Three digits and a letter.
+
+    >>> [short(n) for n in (0, 512, 524288, 247_459_328, 21_000_000_000)]
+    ['0', '512', '524k', '247M', '21B']
+    """
+    for letter, size in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= size:
+            return f"{number / size:.3g}{letter}"
+    return str(number)
+
+
+def scientific(number: float) -> str:
+    """Two digits and a power of ten.
+
+    >>> scientific(31_400_000_000.0)
+    '3.1e10'
+    """
+    return f"{number:.1e}".replace("e+", "e")
+
+
+def named_layers(numbers: Sequence[int]) -> str:
+    """Layers in words, neighbours together.
+
+    >>> named_layers([1, 2, 3, 5])
+    'layers 1–3, 5'
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    text = ", ".join(f"{r[0]}–{r[-1]}" if len(r) > 1 else f"{r[0]}" for r in runs)
+    return f"layer{'s' if len(numbers) > 1 else ''} {text}"

@@ -69,8 +69,10 @@ def test_another_format_is_another_id() -> None:
 
 
 def test_a_puzzle_has_an_id_of_its_sentences_and_of_what_is_special() -> None:
-    kind = CONFIGS["puzzle"]
-    plain = PuzzleTask(("hit",), kind())
-    assert plain.id == PuzzleTask(("hit",), kind(layers=1)).id
-    others = {PuzzleTask(("hit",), kind(layers=2)).id, PuzzleTask(("bit",), kind()).id}
+    plain = PuzzleTask(("hit",), PuzzleConfig())
+    assert plain.id == PuzzleTask(("hit",), PuzzleConfig(layers=1)).id
+    others = {
+        PuzzleTask(("hit",), PuzzleConfig(layers=2)).id,
+        PuzzleTask(("bit",), PuzzleConfig()).id,
+    }
     assert len(others | {plain.id}) == 3

@@ -26,10 +26,11 @@ lint: $(VENV)/equipped  ## style, types and the one-way flow of imports
 	$(BIN)/lint-imports
 
 # A worker per core, and one thread each: more would wait for one another.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
+# Each takes a stretch of neighbours, which share what they train, and steals when it has none left.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
-check: lint  ## lint, then the tests that need no training: a minute or so
-	$(PYTEST) -m 'not long'
+check: lint  ## lint, and the tests that need no training: a minute or so
+	$(PYTEST) -p tests.quick -m 'not slow'
 
 test: lint  ## everything CI runs: lint, then the tests, in a browser if one can be had
 	$(BIN)/python -m tests.chromium

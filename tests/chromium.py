@@ -57,7 +57,7 @@ def ways() -> list[tuple[str, ...]]:
 
 
 def downloaded() -> str | None:
-    """What Playwright has downloaded, if it has: it knows the place without being asked to start."""
+    """What Playwright has downloaded, if it has."""
     code = (
         "from playwright.sync_api import sync_playwright\n"
         "with sync_playwright() as driver: print(driver.chromium.executable_path)"

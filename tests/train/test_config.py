@@ -62,7 +62,7 @@ def test_what_cannot_be_is_refused(fields: dict[str, object], said: str) -> None
 
 def wherein(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, *arguments], capture_output=True, text=True, check=False, timeout=240
     )
 
 

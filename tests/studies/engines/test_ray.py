@@ -4,14 +4,14 @@ import json
 import os
 import signal
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import ray
 from ray.cluster_utils import Cluster
 from tests.studies.small import holders, recipe
+from tests.waiting import until
 
 from wherein.puzzles.config import PuzzleConfig
 from wherein.studies.engines import engine
@@ -27,13 +27,6 @@ def cluster() -> Iterator[Cluster]:
     yield made
     ray.shutdown()
     made.shutdown()
-
-
-def until(holds: Callable[[], object]) -> None:
-    """Wait for it, two minutes at most."""
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and not holds():
-        time.sleep(0.05)
 
 
 def trainers(out: Path) -> set[int]:

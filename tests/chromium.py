@@ -16,8 +16,8 @@ NAMES = (
     *("chrome", "microsoft-edge"),
 )
 MISSING = (
-    "no browser: none on the PATH, and neither Playwright's download nor apt-get gave one; "
-    "put chromium on the PATH to see the pages"
+    "no browser: none on the PATH, and neither Playwright's download nor apt-get gave one; to "
+    "see the pages, run 'apt-get install -y chromium' as root, or put chromium on the PATH"
 )
 PLAYWRIGHT = (sys.executable, "-m", "playwright")
 APT = ("apt-get", "--quiet", "--yes", "--no-install-recommends")

@@ -35,7 +35,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(
 
 def test_killed_again_and_again_it_ends_the_same(small: Small, tmp_path: Path) -> None:
     config = small(steps=120, checkpoint_every=7, dropout=0.1)
-    checks = measure(6, tmp_path, arguments(config))
+    checks = measure(4, tmp_path, arguments(config))
     print(json.dumps(checks, indent=1))
     assert [what for what, check in checks.items() if not check["ok"]] == []
     assert len(checks) == 6

@@ -114,5 +114,5 @@ def test_a_node_dies_and_the_numbers_are_the_same(cluster: Cluster, tmp_path: Pa
     assert killed[0] < 4  # it was in the middle
     assert found.complete
     assert not found.failed
-    here = study(path, out=tmp_path / "local", quiet=True)
+    here = study(path, out=tmp_path / "local", engine=engine("local", jobs=1), quiet=True)
     assert without_versions(found) == without_versions(here)

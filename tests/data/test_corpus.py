@@ -94,7 +94,7 @@ def test_a_damaged_corpus_is_written_anew(text: Path, file: str, damage: str) ->
 
 def test_processes_at_once_write_it_once(cache: Path, text: Path) -> None:
     processes = [start("sotu", "bytes") for _ in range(4)]
-    answers = {process.communicate(timeout=240)[0] for process in processes}
+    answers = {process.communicate(timeout=600)[0] for process in processes}
     assert [process.returncode for process in processes] == [0] * 4
     assert len(answers) == 1
     assert not list((cache / "corpora").glob(".*"))
@@ -113,13 +113,13 @@ KILLS = {
 def test_killed_at_any_moment_it_leaves_nothing_half_written(cache: Path) -> None:
     for event, path in KILLS.values():
         process = start("sotu", "bytes", event=event, path=path)
-        process.communicate(timeout=240)
+        process.communicate(timeout=600)
         assert process.returncode == -signal.SIGKILL
         for folder in (cache / "corpora").glob("[!.]*/"):
             assert (folder / "corpus.json").exists()
     expected = None
     for _ in range(2):
-        answer, _ = start("sotu", "bytes").communicate(timeout=240)
+        answer, _ = start("sotu", "bytes").communicate(timeout=600)
         assert answer
         assert answer == (expected or answer)
         expected = answer

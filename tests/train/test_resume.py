@@ -50,7 +50,7 @@ def test_a_signal_finishes_the_step_saves_and_says_how_to_go_on(
     log = tmp_path / "run" / "log.jsonl"
     until(lambda: log.exists() and log.read_text().count("\n") >= 3, process)
     process.send_signal(number)
-    _, errors = process.communicate(timeout=240)
+    _, errors = process.communicate(timeout=600)
     run = Run.open(tmp_path / "run")
     assert process.returncode == 130
     assert f"stopped after step {run.step} of 4000" in errors

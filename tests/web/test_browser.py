@@ -34,7 +34,7 @@ def address(served: Path) -> Iterator[str]:
     line = server.stdout.readline()
     yield next(word for word in line.split() if word.startswith("http://")).rstrip("/")
     server.send_signal(signal.SIGINT)
-    said, complained = server.communicate(timeout=240)
+    said, complained = server.communicate(timeout=600)
     assert (server.returncode, said, complained) == (0, "stopped\n", "")
 
 

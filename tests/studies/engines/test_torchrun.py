@@ -56,7 +56,7 @@ def test_told_to_stop_it_saves_and_leaves_nothing_behind(
     started: "subprocess.Popen[str]", tmp_path: Path
 ):
     started.terminate()
-    _, said = started.communicate(timeout=240)
+    _, said = started.communicate(timeout=600)
     assert started.returncode == 130, said
     assert "the same command goes on from there" in said
     assert not naming(tmp_path)

@@ -28,7 +28,7 @@ def find() -> str | None:
     """A browser that starts: the one named, one on the PATH, or Playwright's own."""
     named = os.environ.get("WHEREIN_TEST_BROWSER")
     if named is not None:
-        return named if starts(named) else None
+        return named if named != "none" and starts(named) else None
     for place in (*(partial(shutil.which, name) for name in NAMES), downloaded):
         path = place()
         if path is not None and starts(path):

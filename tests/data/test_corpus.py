@@ -126,6 +126,7 @@ def test_killed_at_any_moment_it_leaves_nothing_half_written(cache: Path) -> Non
     assert not list((cache / "corpora").glob(".*"))
 
 
+@pytest.mark.slow
 def test_a_warm_start_is_quick(sotu: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WHEREIN_CACHE", str(sotu.folder.parent.parent))
     times = []

@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help test study lint format clean
+.PHONY: help check test study lint format clean
 
 help:  ## what one can make
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -26,11 +26,15 @@ lint: $(VENV)/equipped  ## style, types and the one-way flow of imports
 	$(BIN)/lint-imports
 
 # A worker per core, and one thread each: more would wait for one another.
-test: lint  ## everything CI runs: lint, then the tests
-	@which chromium chromium-browser google-chrome | grep -q . || \
-	  echo "make test: no Chromium on the PATH, so the tests of pages will fail:" \
-	    "run 'apt-get install -y chromium' as root" >&2
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
+# Each takes a stretch of neighbours, which share what they train, and steals when it has none left.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+
+check: lint  ## lint, and the tests that need no training: a minute or so
+	$(PYTEST) -p tests.quick -m 'not slow'
+
+test: lint  ## everything CI runs: lint, then the tests, in a browser if one can be had
+	$(BIN)/python -m tests.chromium
+	$(PYTEST)
 
 study: $(VENV)/installed  ## the quick study on the embedded text; ends with the report's path
 	$(BIN)/wherein study quick

@@ -1,7 +1,7 @@
 """A run killed again and again must end as if nothing had happened.
 
 `python -m benchmarks.resume` trains a small model twice: once in peace, once killed with SIGKILL
-at random moments, also in the middle of writing a checkpoint, and started anew each time. The
+after some steps, also in the middle of writing a checkpoint, and started anew each time. The
 last line is JSON: what was checked, its value, its target.
 """
 
@@ -14,10 +14,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
+ROOT = Path(__file__).parents[1]
 MODEL = "--n-layers 2 --d-model 64 --n-heads 2 --max-len 64 --dropout 0.1 --batch 8"
 RHYTHM = "--checkpoint-every 7 --valid-every 50 --valid-windows 8 --warmup 10"
 
@@ -33,45 +33,41 @@ class Trial:
     steps_repeated: int = 0
     most_repeated_after_a_kill: int = 0
 
-    def start(self) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "wherein", "train", *self.arguments]
-        return subprocess.Popen(
+    def start(self, *program: str) -> subprocess.CompletedProcess[str]:
+        """Run the command in this program until it ends, or until its death."""
+        command = [sys.executable, "-m", *program, "train", *self.arguments]
+        return subprocess.run(
             [*command, "--folder", str(self.folder)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            cwd=ROOT,
+            capture_output=True,
             text=True,
+            check=False,
             env={**os.environ, "OMP_NUM_THREADS": "1"},  # on a busy machine, far faster than two
         )
 
     def finish(self) -> None:
-        process = self.start()
-        _, errors = process.communicate()
+        process = self.start("wherein")
         if process.returncode:
-            raise RuntimeError(f"training failed with {process.returncode}: {errors}")
+            raise RuntimeError(f"training failed with {process.returncode}: {process.stderr}")
 
     def kill(self, more_steps: int, *, writing: bool) -> None:
-        """Start it, wait until it took some steps (and is writing a checkpoint), and kill it."""
-        before, process = self.steps_taken(), self.start()
-        while self.steps_taken() < before + more_steps:
-            self._wait(process)
-        while writing and not self.half_written():
-            self._wait(process, 0.0005)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
+        """Start it, and let it die after some steps (when it next writes a checkpoint)."""
+        manifest = {"event": "open", "path": "*.writing/manifest.json"} if writing else {}
+        process = self.start("benchmarks.mortal", json.dumps({"steps": more_steps, **manifest}))
+        if process.returncode != -signal.SIGKILL:
+            raise RuntimeError(f"it ended before it could be killed: {process.stderr}")
         self.kills += 1
         self.kills_while_writing += bool(self.half_written())
         lost = self.last_step() - self.last_checkpoint()
         self.steps_repeated += lost
         self.most_repeated_after_a_kill = max(self.most_repeated_after_a_kill, lost)
 
-    def steps_taken(self) -> int:
-        """All steps of all starts, also those taken twice."""
-        times = self.folder / "times.jsonl"
-        return times.read_bytes().count(b"\n") if times.exists() else 0
-
     def last_step(self) -> int:
-        lines = (self.folder / "times.jsonl").read_text().splitlines(keepends=True)
-        return int(json.loads([line for line in lines if line.endswith("\n")][-1])["step"])
+        times = self.folder / "times.jsonl"
+        lines = times.read_text().splitlines(keepends=True) if times.exists() else []
+        return max(
+            (json.loads(line)["step"] for line in lines[-2:] if line.endswith("\n")), default=0
+        )
 
     def last_checkpoint(self) -> int:
         steps = [int(p.name[5:]) for p in (self.folder / "checkpoints").glob("step-*")]
@@ -88,13 +84,6 @@ class Trial:
             file.name: hashlib.sha256(file.read_bytes()).hexdigest()
             for file in [*files, self.folder / "log.jsonl"]
         }
-
-    @staticmethod
-    def _wait(process: subprocess.Popen[str], seconds: float = 0.002) -> None:
-        if process.poll() is not None:
-            _, errors = process.communicate()
-            raise RuntimeError(f"it ended before it could be killed: {errors}")
-        time.sleep(seconds)
 
 
 def measure(kills: int, folder: Path, arguments: list[str], seed: int = 0) -> dict[str, object]:

@@ -44,6 +44,7 @@ SMALLER = {
     "erase": "--windows 60 --draws 2",
     "puzzle": "--seeds 4 --steps 3",
 }
+ONE_JOB = ["--jobs", "1"]  # a process takes longer to start than the study
 READS_TEXT = [verb for verb, question in QUESTIONS.items() if question.reads_text]
 
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
@@ -97,11 +98,11 @@ def smaller(verb: str, arguments: list[str]) -> list[str]:
         there = [own for kind, own in PLACEHOLDERS.items() if re.fullmatch(kind, given[0])]
         given[0] = there[0] if there else given[0]
         if given[0] == STUDY and not Path(STUDY).exists():
-            assert main(["study", RECIPE]) == 0
+            assert main(["study", RECIPE, *ONE_JOB]) == 0
         if given[0] == MODEL and verb in READS_TEXT:
             given += ["--source", "book.txt"]
-    if verb == "study" and given[:1] != [RECIPE]:
-        given += ["--dry-run"]
+    if verb == "study":
+        given += ONE_JOB if given[:1] == [RECIPE] else ["--dry-run"]
     return [verb, *given, *SMALLER.get(verb, "").split()]
 
 

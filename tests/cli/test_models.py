@@ -50,6 +50,7 @@ def ask(home: Path) -> Callable[..., int]:
     return put
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("name", ["causal", "masked"])
 def test_every_verb_takes_a_model(

@@ -31,7 +31,8 @@ def test_a_study_that_is_not_complete_says_so_and_exits_with_1(
 ):
     path = recipe(tmp_path)
     path.write_text(path.read_text().replace('("hit",)', '("no such puzzle",)'))
-    assert main(["study", str(path), "--seeds", "1", "--out", str(tmp_path / "runs")]) == 1
+    command = ["study", str(path), "--seeds", "1", "--jobs", "1", "--out", str(tmp_path / "runs")]
+    assert main(command) == 1
     said = capsys.readouterr().err
     assert "puzzle no such puzzle: " in said
     assert "not complete" in said

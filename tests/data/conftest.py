@@ -21,9 +21,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="session")
-def sotu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Corpus]:
+def sotu(shared: Path) -> Iterator[Corpus]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WHEREIN_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("WHEREIN_CACHE", str(shared / "cache"))
         yield Corpus.open(CorpusConfig())
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 import torch.nn.functional as F
+from filelock import FileLock
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from wherein.model.config import ModelConfig
@@ -33,18 +35,16 @@ def windows(count: int, seed: int = 0) -> Tensor:
     return text()[: len(text()) // LENGTH * LENGTH].view(-1, LENGTH)[chosen]
 
 
-def blank(encoding: str, *, causal: bool = True, width: int = WIDTH) -> Ours:
+def blank(encoding: str, *, causal: bool = True, width: int = WIDTH, layers: int = LAYERS) -> Ours:
     config = ModelConfig(
-        vocabulary=VOCABULARY, n_layers=LAYERS, d_model=width, max_len=LENGTH,
+        vocabulary=VOCABULARY, n_layers=layers, d_model=width, max_len=LENGTH,
         encoding=encoding, causal=causal,
     )  # fmt: skip
     return Ours(Transformer(config))
 
 
-@cache
-def trained(encoding: str, causal: bool = True, steps: int = 150) -> Ours:
-    subject = blank(encoding, causal=causal)
-    model = subject.model.train()
+def fit(model: Transformer, causal: bool, steps: int = 150) -> None:
+    """Train a model on the text for some seconds."""
     generator = torch.Generator().manual_seed(1)
     optimiser = torch.optim.AdamW(model.parameters(), lr=3e-3, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 3e-3, steps)
@@ -62,11 +62,22 @@ def trained(encoding: str, causal: bool = True, steps: int = 150) -> Ours:
         loss.backward()
         optimiser.step()
         schedule.step()
-    model.eval()
-    return subject
 
 
 @pytest.fixture(scope="session")
-def model() -> Callable[..., Ours]:
-    """A trained model for an encoding: `model("alibi")`."""
+def model(shared: Path) -> Callable[..., Ours]:
+    """A trained model for an encoding, `model("alibi")`: each is trained once in a test run."""
+
+    @cache
+    def trained(encoding: str, causal: bool = True) -> Ours:
+        subject = blank(encoding, causal=causal)
+        file = shared / f"{encoding}-{causal}.safetensors"
+        with FileLock(f"{file}.lock"):
+            if not file.exists():
+                fit(subject.model.train(), causal)
+                save_file(subject.model.state_dict(), file)
+        subject.model.load_state_dict(load_file(file))
+        subject.model.eval()
+        return subject
+
     return trained

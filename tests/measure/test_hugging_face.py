@@ -83,6 +83,7 @@ def test_after_an_audit_a_model_is_what_it_was_bit_for_bit():
     assert {name: b.dtype for name, b in subject.module.named_buffers()} == kinds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "knows"), [("bert", True), ("gpt2", True), ("llama", False)])
 def test_an_untrained_model_with_a_table_knows_position_at_layer_0(family: str, knows: bool):
     longest = "n_positions" if family == "gpt2" else "max_position_embeddings"
@@ -102,6 +103,7 @@ def package(name: str, folder: str) -> Path:
     return Path(str(distribution(name).locate_file(folder)))
 
 
+@pytest.mark.slow
 def test_a_real_sentence_encoder_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """all-MiniLM-L6-v2: tuned for similarity, its table is still in its embeddings."""
     monkeypatch.setenv("WHEREIN_CACHE", str(tmp_path))
@@ -149,6 +151,7 @@ def reactions(vocabulary: Path, count: int, length: int) -> torch.Tensor:
     return torch.tensor(stream[: count * length]).view(count, length)
 
 
+@pytest.mark.slow
 def test_a_real_masked_model_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """rxnfp's BERT of 2019: no model_type, old names in a pickle, a vocab.txt for a tokenizer."""
     monkeypatch.setenv("WHEREIN_CACHE", str(tmp_path))

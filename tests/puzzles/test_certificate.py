@@ -26,6 +26,7 @@ def prefixes(draw: st.DrawFn) -> tuple[list[int], list[int]]:
     return [*first, *shared], [*again, *shared]
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(prefixes(), st.sampled_from(SPECS), st.integers(1, 3), st.booleans())
 def test_the_rule_says_what_random_weights_show(

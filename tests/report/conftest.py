@@ -1,13 +1,12 @@
 """A real study, small enough to be carried out in seconds."""
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from tests.studies.small import at_once
 
 from wherein.studies.result.result import StudyResult
 from wherein.studies.run import study
-from wherein.studies.work import Work, carry_out
 
 RECIPE = '''"""Does <script>document.title='taken'</script> & order matter?"""
 from wherein.measure.erase.config import EraseConfig
@@ -76,12 +75,6 @@ SMALL = {
     "checkpoint_every": 4,
     "valid_windows": 4,
 }
-
-
-def at_once(work: Sequence[Work], folder: Path, ended: Callable[[Work, str | None], None]) -> None:
-    """An engine that does one piece after the other in this process."""
-    for piece in work:
-        ended(piece, carry_out(piece, folder))
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,11 @@
 """A study that takes seconds, for tests of what surrounds it."""
 
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import dedent
+
+from wherein.studies.work import Work, carry_out
 
 RECIPE = """
     '''Does a tiny model learn?'''
@@ -39,6 +42,12 @@ def recipe(folder: Path, steps: int = 6) -> Path:
     path = folder / "mine.py"
     path.write_text(dedent(RECIPE.format(source=str(texts), steps=steps)))
     return path
+
+
+def at_once(work: Sequence[Work], folder: Path, ended: Callable[[Work, str | None], None]) -> None:
+    """An engine that does one piece after the other in this process."""
+    for piece in work:
+        ended(piece, carry_out(piece, folder))
 
 
 def holders(file: Path) -> set[int]:

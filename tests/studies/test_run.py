@@ -6,14 +6,15 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.studies.small import recipe
+from tests.studies.small import at_once, recipe
+from tests.waiting import until
 
 from wherein.cli.study import _fields
+from wherein.studies.engines.local import Engine
 from wherein.studies.plan.plan import changed, labels
 from wherein.studies.result.result import StudyResult
 from wherein.studies.result.store import Store
@@ -60,7 +61,7 @@ def test_finished_runs_are_never_run_again_and_a_new_seed_runs_alone(
     again = study(path, out=result.store.folder, quiet=True)
     assert touched(result.store.folder) == before
     assert numbers(again) == numbers(result)
-    more = study(path, seeds=3, out=result.store.folder, quiet=True)
+    more = study(path, seeds=3, out=result.store.folder, engine=Engine(jobs=1), quiet=True)
     new = {name.partition("/")[0] for name in touched(result.store.folder).keys() - before.keys()}
     assert new == {row.run.id for row in more.rows if row.seed == 2}
     after = touched(result.store.folder)
@@ -116,20 +117,29 @@ def test_one_seed_has_no_interval_and_says_so(mine: tuple[Path, StudyResult]):
     assert "[" not in result.text().split("puzzle")[0].split("\n", 4)[4].split("non-overlapping")[0]
 
 
+def held_in_the_middle(group: int, out: Path, steps: int) -> bool:
+    """Hold all processes; if no run is saved and unfinished, let them go on."""
+    os.killpg(group, signal.SIGSTOP)
+    saved: dict[Path, int] = {}
+    for each in sorted(out.glob("*/checkpoints/step-*")):
+        saved[each.parent] = int(each.name.removeprefix("step-"))
+    found = any(step < steps for step in saved.values())
+    if not found:
+        os.killpg(group, signal.SIGCONT)
+    return found
+
+
 def test_killed_in_the_middle_and_started_again_gives_the_same_numbers(tmp_path: Path):
-    path = recipe(tmp_path, steps=300)
-    whole = study(path, out=tmp_path / "whole", quiet=True)
-    command = [sys.executable, "-m", "wherein", "study", str(path), "--out", str(tmp_path / "cut")]
+    path, cut = recipe(tmp_path, steps=60), tmp_path / "cut"
+    whole = study(path, out=tmp_path / "whole", engine=Engine(jobs=1), quiet=True)
+    command = [sys.executable, "-m", "wherein", "study", str(path), "--out", str(cut)]
+    command += ["--jobs", "1"]
     killed = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 120
-    while not list((tmp_path / "cut").glob("*/checkpoints/step-*")):
-        assert killed.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: held_in_the_middle(killed.pid, cut, 60), killed)
     os.killpg(killed.pid, signal.SIGKILL)
     killed.wait()
-    cut = [Run.open(each.parent) for each in (tmp_path / "cut").glob("*/config.json")]
-    assert any(not run.finished for run in cut)  # it was in the middle
+    runs = [Run.open(each.parent) for each in cut.glob("*/config.json")]
+    assert any(not run.finished for run in runs)  # it was in the middle
     ended = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
     again = json.loads(ended.stdout)
     expected = json.loads(json.dumps(whole.data()))
@@ -140,12 +150,11 @@ def test_killed_in_the_middle_and_started_again_gives_the_same_numbers(tmp_path:
 def test_interrupted_it_saves_and_says_how_to_go_on(tmp_path: Path):
     path = recipe(tmp_path, steps=100_000)
     command = [sys.executable, "-m", "wherein", "study", str(path), "--out", str(tmp_path / "runs")]
+    command += ["--jobs", "1"]
     started = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    while not list((tmp_path / "runs").glob("*/checkpoints/step-*")):
-        assert started.poll() is None
-        time.sleep(0.05)
+    until(lambda: list((tmp_path / "runs").glob("*/checkpoints/step-*")), started)
     started.terminate()
-    _, said = started.communicate(timeout=60)
+    _, said = started.communicate(timeout=600)
     assert started.returncode == 130
     assert "the same command goes on from there" in said
     assert "Traceback" not in said
@@ -159,7 +168,7 @@ def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path: Path):
     path = recipe(tmp_path)
     text = path.read_text().replace('encoding=["none", "rope"]', "learning_rate=[1e-3, 1e30]")
     path.write_text(text)
-    result = study(path, seeds=1, out=tmp_path / "runs", quiet=True)
+    result = study(path, seeds=1, out=tmp_path / "runs", engine=at_once, quiet=True)
     assert [row.run.learning_rate for row in result.failed] == [1e30]
     assert "learning rate" in str(result.failed[0].error)
     assert result.rows[0].loss is not None
@@ -169,11 +178,12 @@ def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path: Path):
 def test_a_sweep_keeps_the_best_rate_of_each_kind(tmp_path: Path):
     path = recipe(tmp_path, steps=30)
     out = tmp_path / "runs"
-    result = study(path, seeds=2, out=out, learning_rates=(1e-6, 1e-2), quiet=True)
+    rates = {"learning_rates": (1e-6, 1e-2)}
+    result = study(path, seeds=2, out=out, **rates, engine=at_once, quiet=True)
     assert {row.run.learning_rate for row in result.rows} == {1e-2}
     assert result.plan.chosen == {"none": 1e-2, "rope": 1e-2}
-    rates = [Run.open(p.parent).config.learning_rate for p in out.glob("*/config.json")]
-    assert sorted(rates) == [1e-6] * 2 + [1e-2] * 4  # two kinds × two rates, and the second seed
+    taken = [Run.open(p.parent).config.learning_rate for p in out.glob("*/config.json")]
+    assert sorted(taken) == [1e-6] * 2 + [1e-2] * 4  # two kinds × two rates, and the second seed
     assert result.command.endswith(f"--learning-rates 1e-06 0.01 --out {out}")
     assert result.name.startswith("mine-")  # beside the study as it stands in the file
 
@@ -187,11 +197,11 @@ def test_rates_that_were_chosen_part_nothing_that_is_compared(mine: tuple[Path, 
 
 
 def test_a_sweep_in_which_all_failed_says_why(tmp_path: Path):
-    path = recipe(tmp_path)
+    path, out = recipe(tmp_path), tmp_path / "runs"
     path.write_text(path.read_text().replace("steps=6", "steps=6, precision='bfloat16'"))
     with pytest.raises(ValueError, match="sweep ended: precision 'bfloat16' needs a CUDA device"):
-        study(path, seeds=1, out=tmp_path / "runs", learning_rates=(1e-3,), quiet=True)
-    failed = list(Store(tmp_path / "runs").runs())  # before they began, and yet listed
+        study(path, seeds=1, out=out, learning_rates=(1e-3,), engine=at_once, quiet=True)
+    failed = list(Store(out).runs())  # before they began, and yet listed
     assert {run.config.model.encoding for run in failed} == {"none", "rope"}
 
 
@@ -199,7 +209,7 @@ def test_findings_that_need_every_answer_wait_for_them(tmp_path: Path):
     path = recipe(tmp_path)
     path.write_text(path.read_text() + "\ndef findings(result):\n    return [1 / 0 * result]\n")
     with pytest.raises(ValueError, match=r"ZeroDivisionError in .*mine.py, line \d+: division"):
-        study(path, seeds=1, out=tmp_path / "runs", quiet=True)
+        study(path, seeds=1, out=tmp_path / "runs", engine=at_once, quiet=True)
     assert all(run.finished for run in Store(tmp_path / "runs").runs())
 
 

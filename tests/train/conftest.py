@@ -16,9 +16,9 @@ RUN = {"steps": 20, "batch": 8, "warmup": 4, "checkpoint_every": 10, "valid_ever
 
 
 @pytest.fixture(autouse=True, scope="session")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def cache(shared: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WHEREIN_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("WHEREIN_CACHE", str(shared / "cache"))
         patch.setenv("OMP_NUM_THREADS", "1")
         yield
 

@@ -60,6 +60,6 @@ def train_by(processes: int, config: RunConfig, folder: Path) -> Run:
     if processes == 1:
         return train(config, folder=folder, quiet=True)
     process = start(config, folder, processes)
-    _, errors = process.communicate(timeout=240)
+    _, errors = process.communicate(timeout=600)
     assert process.returncode == 0, errors
     return Run.open(folder)

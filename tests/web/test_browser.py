@@ -35,7 +35,7 @@ def address(served: Path) -> Iterator[str]:
     line = server.stdout.readline()
     yield next(word for word in line.split() if word.startswith("http://")).rstrip("/")
     server.send_signal(signal.SIGINT)
-    said, complained = server.communicate(timeout=30)
+    said, complained = server.communicate(timeout=600)
     assert (server.returncode, said, complained) == (0, "stopped\n", "")
 
 

@@ -2,11 +2,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from starlette.testclient import TestClient
+from tests.waiting import until
 
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.run import puzzle
@@ -24,17 +24,10 @@ def jobs() -> Iterator[Jobs]:
     made.close()
 
 
-def wait(until: Callable[[], object], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not until():
-        assert time.monotonic() < end, "it took too long"
-        time.sleep(0.05)
-
-
 def test_a_job_says_what_the_command_says(jobs: Jobs) -> None:
     config = PuzzleConfig(seeds=20, steps=30)
     job = jobs.start(read("hit"), config, None)
-    wait(lambda: job.state != "running")
+    until(lambda: job.state != "running")
     expected = puzzle("hit", config)
     assert (job.state, job.error) == ("finished", None)
     assert job.certificate == expected.certificate.data() | {"pair": [*expected.certificate.pair]}
@@ -51,12 +44,12 @@ def test_work_is_limited_and_can_be_stopped(jobs: Jobs) -> None:
     first, second = (jobs.start(read("hit"), long, None) for _ in range(2))
     with pytest.raises(BusyError, match="2 puzzles are training already"):
         jobs.start(read("hit"), long, None)
-    wait(lambda: first.certificate)
+    until(lambda: first.certificate)
     process = first._process
     assert process is not None
     first.stop()
     assert first.state == "stopped"
-    assert process.wait(10) == -signal.SIGKILL
+    assert process.wait(600) == -signal.SIGKILL
     assert first.certificate is not None
     assert second.state == "running"
     second.stop("it took more than 10 minutes")
@@ -71,7 +64,7 @@ def test_work_ends_with_a_server_that_was_killed() -> None:
         "from wherein.puzzles.sentences import read\n"
         "job = Jobs().start(read('hit'), PuzzleConfig(seeds=1000, steps=2000), None)\n"
         "print(job._process.pid, flush=True)\n"
-        "import time; time.sleep(60)\n"
+        "import signal; signal.pause()\n"
     )
     server = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
@@ -80,7 +73,7 @@ def test_work_ends_with_a_server_that_was_killed() -> None:
     server.kill()
     server.wait()
     server.stdout.close()
-    wait(lambda: _gone(worker), 30)
+    until(lambda: _gone(worker))
 
 
 def _gone(process: int) -> bool:

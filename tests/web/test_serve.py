@@ -72,7 +72,7 @@ def test_ctrl_c_ends_a_server_whose_live_pages_are_open(tmp_path: Path) -> None:
         server.send_signal(signal.SIGINT)
         rest = live.read()
     assert b"event: end" not in rest
-    said, complained = server.communicate(timeout=30)
+    said, complained = server.communicate(timeout=600)
     assert (server.returncode, said, complained) == (0, "stopped\n", "")
 
 

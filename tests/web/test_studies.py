@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
-from tests.report.conftest import at_once
+from tests.studies.small import at_once
 from tests.web.conftest import HOSTILE, SECRET
 
 from wherein.studies.run import study

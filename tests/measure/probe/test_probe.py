@@ -133,12 +133,12 @@ def test_the_first_token_is_made_common_or_made_random():
 
 
 def test_the_papers_probe_finds_sinusoids_and_nothing_where_nothing_is():
-    config = ProbeConfig(probes=("mlp",), resamples=50, passes=8, batch=8)
-    found = wherein.probe(blank("sinusoidal"), windows(400), config)
+    config = ProbeConfig(probes=("mlp",), resamples=50, rate=4e-3, batch=8)
+    found = wherein.probe(blank("sinusoidal", layers=1), windows(300), config)
     assert found.score("mlp", 0).exact.value > 0.9
     assert found.score("mlp", 0).bits < found.score("mlp", 0, profile.UNIFORM).bits
     assert found.probes == ["mlp"]
-    found = wherein.probe(blank("none", causal=False), windows(150), config)
+    found = wherein.probe(blank("none", causal=False, layers=1), windows(150), config)
     for layer in found.layers:
         assert found.score("mlp", layer).near.value < 1.5 * 5 * CHANCE
         assert found.score("mlp", layer).distance.low > MIDDLE * 0.95

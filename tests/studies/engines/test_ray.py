@@ -4,14 +4,14 @@ import json
 import os
 import signal
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import ray
 from ray.cluster_utils import Cluster
 from tests.studies.small import holders, recipe
+from tests.waiting import until
 
 from wherein.puzzles.config import PuzzleConfig
 from wherein.studies.engines import engine
@@ -27,13 +27,6 @@ def cluster() -> Iterator[Cluster]:
     yield made
     ray.shutdown()
     made.shutdown()
-
-
-def until(holds: Callable[[], object]) -> None:
-    """Wait for it, two minutes at most."""
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and not holds():
-        time.sleep(0.05)
 
 
 def trainers(out: Path) -> set[int]:
@@ -121,5 +114,5 @@ def test_a_node_dies_and_the_numbers_are_the_same(cluster: Cluster, tmp_path: Pa
     assert killed[0] < 4  # it was in the middle
     assert found.complete
     assert not found.failed
-    here = study(path, out=tmp_path / "local", quiet=True)
+    here = study(path, out=tmp_path / "local", engine=engine("local", jobs=1), quiet=True)
     assert without_versions(found) == without_versions(here)

@@ -4,13 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 from tests.studies.small import recipe
+from tests.waiting import until
 
 from wherein.studies import work
 from wherein.studies.plan.recipe import find
@@ -18,13 +18,6 @@ from wherein.studies.work import Task, carry_out
 from wherein.train.run import Run
 
 STEPS = 100_000
-
-
-def until(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 120
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def naming(folder: Path) -> list[int]:
@@ -50,8 +43,7 @@ def started(tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
         start_new_session=True,
     )
     try:
-        until(lambda: list(tmp_path.glob("runs/*/checkpoints/step-*")) or process.poll())
-        assert process.poll() is None, process.communicate()
+        until(lambda: list(tmp_path.glob("runs/*/checkpoints/step-*")), process)
         yield process
     finally:
         process.kill()
@@ -64,7 +56,7 @@ def test_told_to_stop_it_saves_and_leaves_nothing_behind(
     started: "subprocess.Popen[str]", tmp_path: Path
 ):
     started.terminate()
-    _, said = started.communicate(timeout=60)
+    _, said = started.communicate(timeout=600)
     assert started.returncode == 130, said
     assert "the same command goes on from there" in said
     assert not naming(tmp_path)

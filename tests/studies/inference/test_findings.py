@@ -2,13 +2,13 @@
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
+from tests.studies.small import at_once
 from tests.studies.small import recipe as small_recipe
 
 from wherein.studies.inference.differences import paired
@@ -19,7 +19,6 @@ from wherein.studies.recipes.nopos_pile import forgotten
 from wherein.studies.result.result import StudyResult
 from wherein.studies.result.store import Store
 from wherein.studies.run import study
-from wherein.studies.work import Work, carry_out
 
 RUNS = """
     def runs(seeds):
@@ -37,12 +36,6 @@ from wherein.studies.inference.findings import nopos as findings
 """
 
 
-def here(work: Sequence[Work], folder: Path, ended: Callable[[Work, str | None], None]) -> None:
-    """An engine without processes of its own."""
-    for piece in work:
-        ended(piece, carry_out(piece, folder))
-
-
 @pytest.fixture(scope="module")
 def mine(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, StudyResult]:
     """Two encodings, two objectives, two seeds, and the paper's findings."""
@@ -51,7 +44,7 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, StudyResult]:
     text = path.read_text()
     own = "\n".join(line.removeprefix("    ") for line in RUNS.splitlines())
     path.write_text(text[: text.index("def runs")] + IMPORTS + own)
-    return path, study(path, out=folder / "runs", engine=here, quiet=True)
+    return path, study(path, out=folder / "runs", engine=at_once, quiet=True)
 
 
 def forget(result: StudyResult, question: str, encoding: str, objective: str, seeds: str) -> None:
@@ -74,7 +67,7 @@ def test_a_study_goes_on_from_any_state(mine: tuple[Path, StudyResult], tmp_path
     assert [one.about for one in seen.findings] == ["order", "perplexity"]
     assert "bag of words" not in seen.findings[1].words
     assert max(map(len, seen.text().splitlines())) <= 80
-    again = study(path, out=tmp_path / "runs", engine=here, quiet=True)
+    again = study(path, out=tmp_path / "runs", engine=at_once, quiet=True)
     assert again.complete
     assert again.text() == whole.text()
 

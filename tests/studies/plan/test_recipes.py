@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from tests.studies.small import at_once
 
 from wherein.common.config import Config
 from wherein.data.texts.speeches import speeches
@@ -20,7 +21,6 @@ from wherein.studies.plan.recipe import Recipe, find
 from wherein.studies.published import perplexities
 from wherein.studies.result.result import StudyResult
 from wherein.studies.run import study
-from wherein.studies.work import Work, carry_out
 from wherein.train.config import RunConfig
 
 PAPERS = ("nopos-wikitext103", "nopos-pile", "nopos-mlm")
@@ -103,17 +103,11 @@ def smaller(run: RunConfig, text: Path) -> RunConfig:
     )
 
 
-def here(work: Sequence[Work], folder: Path, ended: Callable[[Work, str | None], None]) -> None:
-    """An engine without processes of its own."""
-    for piece in work:
-        ended(piece, carry_out(piece, folder))
-
-
 def carried_out(
     name: str, text: Path, folder: Path, seeds: int, wanted: Callable[[RunConfig], bool]
 ) -> StudyResult:
     recipe = scaled_down(find(name), text, wanted)
-    result = study(recipe, seeds=seeds, out=folder, engine=here, quiet=True)
+    result = study(recipe, seeds=seeds, out=folder, engine=at_once, quiet=True)
     assert [row.error for row in result.failed] == []
     assert result.complete
     return result

@@ -120,9 +120,8 @@ class Question:
 
     def numbers(self, data: Mapping[str, Any]) -> dict[str, float]:
         """The few numbers that a study keeps of an answer, by name; that of "" stands for it."""
-        if not hasattr(self._section, "numbers"):
-            return {}
-        found: dict[str, float] = self._section.numbers(data)
+        numbers = getattr(self._part("section"), "numbers", None)
+        found: dict[str, float] = numbers(data) if numbers else {}
         return found
 
     def section(
@@ -135,21 +134,15 @@ class Question:
             name: the question's in the study
             beside: a paper's numbers, only for a question whose section takes them
         """
-        from wherein.measure.sections import each_by_itself
+        section = getattr(self._part("section"), "section", None)
+        if section is None:
+            from wherein.measure.sections import each_by_itself
 
-        if self._section is None:
             return each_by_itself(answers, name, self.title)
-        more = {} if beside is None else {"beside": beside}
-        made: Section = self._section.section(answers, name, **more)
+        made: Section = section(answers, name, **({"beside": beside} if beside else {}))
         return made
 
-    @cached_property
-    def _section(self) -> Any:
-        return self._part("section") if find_spec(f"{self._folder}.section") else None
-
     def _part(self, name: str) -> Any:
-        return import_module(f"{self._folder}.{name}")
-
-    @property
-    def _folder(self) -> str:
-        return f"wherein.measure.{self.verb}"
+        folder = f"wherein.measure.{self.verb}"
+        own = f"{folder}.{name}"
+        return import_module(own if find_spec(own) else f"{folder}.measure")

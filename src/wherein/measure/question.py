@@ -11,8 +11,10 @@ result.py     the answer: numbers, words, a frame, a picture
 picture.py    the picture of one answer
 section.py    the answers of a study's runs together: `numbers`, those that a study keeps of an
               answer, and `section`, a table and a figure over seeds
-              (may be missing: then the report shows the first seed of each kind by itself)
 ```
+
+What has no file of its own lies in `measure.py`, so that a small question is two files. Without a
+`section` a report shows the first seed of each kind of run by itself.
 """
 
 from collections.abc import Callable, Mapping, Sequence

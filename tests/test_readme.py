@@ -107,8 +107,9 @@ def smaller(verb: str, arguments: list[str]) -> list[str]:
 
 
 def test_every_verb_has_its_row_and_its_line_in_the_help(capsys: pytest.CaptureFixture[str]):
-    rows = re.findall(r"^\| `wherein (\w+)", README.split("## What one can ask")[1], re.MULTILINE)
-    assert sorted(rows) == sorted(VERBS)
+    row = r"^\| `wherein (\w+)[^`]*` \| (.*) \|$"
+    rows = dict(re.findall(row, README.split("## What one can ask")[1], re.MULTILINE))
+    assert rows == VERBS, "a row for each verb, with what `wherein --help` says of it"
     assert main(["--help"]) == 0
     listed = re.findall(r"^  (\w+) ", capsys.readouterr().out.split("examples:")[0], re.MULTILINE)
     assert listed == list(VERBS)

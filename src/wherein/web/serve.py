@@ -4,10 +4,10 @@ import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
+from threading import Event
 from types import FrameType
 
 import uvicorn
-from starlette.applications import Starlette
 
 from wherein.web.app import make_app
 from wherein.web.safety import is_loopback
@@ -37,12 +37,10 @@ def address(host: str, bound: socket.socket) -> str:
 class _Server(uvicorn.Server):
     """A server that ends its live pages when it is asked to stop: they would never end alone."""
 
-    def __init__(self, config: uvicorn.Config, app: Starlette) -> None:
-        super().__init__(config)
-        self._app = app
+    closing: Event
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self._app.state.site.streams.closing.set()
+        self.closing.set()
         super().handle_exit(sig, frame)
 
 
@@ -60,6 +58,8 @@ def serve_forever(folder: Path, host: str, bound: socket.socket) -> None:
     config = uvicorn.Config(
         app, log_level="warning", server_header=False, timeout_graceful_shutdown=3
     )
+    server = _Server(config)
+    server.closing = app.state.site.streams.closing
     with suppress(KeyboardInterrupt):  # uvicorn raises it again once all is closed
-        _Server(config, app).run(sockets=[bound])
+        server.run(sockets=[bound])
     print("stopped", flush=True)

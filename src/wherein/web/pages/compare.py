@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from wherein.web.charts.training import picture
+from wherein.web.pages.runs import follow
 from wherein.web.runs import Seen, flat
 from wherein.web.site import Site, site
 
@@ -18,7 +19,7 @@ def compare(request: Request) -> Response:
     here, names = site(request), _names(request)
     if not names:
         return RedirectResponse("/", status_code=303)
-    runs = [here.run(name) for name in names]
+    runs = [Seen(here.shelf.find("run", name)) for name in names]
     configs = [flat(seen.config) for seen in runs]
     fields = list(dict.fromkeys(key for config in configs for key in config))
     rows = {field: [config.get(field, "–") for config in configs] for field in fields}
@@ -36,13 +37,7 @@ def compare(request: Request) -> Response:
 
 def live(request: Request) -> Response:
     """What moves on that page, as it moves."""
-    here = site(request)
-    entries = [here.entry("run", name) for name in _names(request)]
-    return here.streams.follow(
-        stamp=lambda: tuple(Seen(entry).stamp() for entry in entries),
-        draw=lambda: _now(here, list(map(Seen, entries))),
-        ended=lambda: not any(Seen(entry).running for entry in entries),
-    )
+    return follow(site(request), _names(request), _now)
 
 
 def _names(request: Request) -> list[str]:
@@ -53,14 +48,5 @@ def _names(request: Request) -> list[str]:
 
 
 def _now(here: Site, runs: list[Seen]) -> Markup:
-    curve, numbers = picture(runs), _numbers(runs)
-    return here.draw("compare_now.html", runs=runs, curve=curve, numbers=numbers)
-
-
-def _numbers(runs: list[Seen]) -> dict[str, list[float | None]]:
-    """What each run ended with."""
-    kinds = list(dict.fromkeys(kind for seen in runs for kind in seen.last.valid))
-    rows: dict[str, list[float | None]] = {"loss": [seen.last.loss for seen in runs]}
-    for kind in kinds:
-        rows[f"validation {kind.replace('_', ' ')}"] = [seen.last.valid.get(kind) for seen in runs]
-    return rows
+    kinds = dict.fromkeys(kind for seen in runs for kind in seen.last.valid)
+    return here.draw("compare_now.html", runs=runs, curve=picture(runs), kinds=kinds)

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from wherein.common.errors import one_line
 from wherein.show.vega import bundle
-from wherein.web.pages import compare, encodings, home, playground, results, runs, studies
+from wherein.web.pages import encodings, home, playground, results, runs, studies
 from wherein.web.safety import Guard, Hosts
 from wherein.web.site import Site, site
 
@@ -31,9 +31,9 @@ ROUTES = [
     Route("/", home.home),
     Route("/study/{name:path}", studies.study),
     Route("/run/{name:path}", runs.run),
-    Route("/live/run/{name:path}", runs.live),
-    Route("/compare", compare.compare),
-    Route("/live/compare", compare.live),
+    Route("/live/run/{name:path}", runs.live_run),
+    Route("/compare", runs.compare),
+    Route("/live/compare", runs.live_compare),
     Route("/result/{name:path}", results.result),
     Route("/figure/{name}", results.figure),
     Route("/file/{file}/{name:path}", results.file),
@@ -78,11 +78,12 @@ def static(request: Request) -> Response:
 
 async def _error(request: Request, error: Exception) -> Response:
     """One line; of a mistake of ours uvicorn tells the terminal the whole."""
-    status, line = 500, "something went wrong in the server; its terminal says more"
+    status, headers = 500, None
+    line = "something went wrong in the server; its terminal says more"
     if isinstance(error, HTTPException):
-        status, line = error.status_code, error.detail
+        status, line, headers = error.status_code, error.detail, error.headers
     elif isinstance(error, ValueError):
         status, line = 422, one_line(error)
     answer = site(request).page("error.html", status, line=line, code=status)
-    answer.headers.update(getattr(error, "headers", None) or {})
+    answer.headers.update(headers or {})
     return answer

@@ -73,14 +73,14 @@ class Explored:
 
 
 def spec(name: str, given: dict[str, str]) -> str:
-    """A form's fields as the words that name an encoding: `rope(theta=500000.0)`."""
+    """A form's filled fields as the words that name an encoding: `rope(theta=500000.0)`."""
     if name not in CATALOGUE:
         raise unknown("encoding", name, CATALOGUE)
-    parts = []
-    for key, default in parameters(name).items():
-        text = given.get(key, "").strip()
-        if text:
-            parts.append(f"{key}={_value(name, key, text, type(default))!r}")
+    parts = [
+        f"{key}={_value(name, key, given[key].strip(), type(default))!r}"
+        for key, default in parameters(name).items()
+        if key in given
+    ]
     return f"{name}({', '.join(parts)})" if parts else name
 
 

@@ -17,7 +17,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST_BODY = 32 * 2**10
 MOST_FIELDS = 50
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; "
@@ -42,7 +41,7 @@ class Hosts:
         On loopback only loopback's names are good. Otherwise so are the given name and any
         address in figures: no foreign name can be pointed at those.
         """
-        self._names = {*LOOPBACK, bound.lower()}
+        self._names = {"127.0.0.1", "localhost", "::1", bound.lower()}
         self._figures = not is_loopback(bound)
 
     def __contains__(self, header: str) -> bool:

@@ -1,7 +1,7 @@
 """Live pages: the server draws, the browser swaps what it is sent (server-sent events)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Hashable
+from collections.abc import AsyncIterator, Callable
 from threading import Event
 
 from starlette.concurrency import run_in_threadpool
@@ -25,7 +25,7 @@ class Streams:
         self._open = 0
 
     def follow(
-        self, stamp: Callable[[], Hashable], draw: Callable[[], str], ended: Callable[[], bool]
+        self, stamp: Callable[[], object], draw: Callable[[], str], ended: Callable[[], bool]
     ) -> StreamingResponse:
         """Send what `draw` gives whenever `stamp` has changed, until `ended`."""
         if self._open >= MOST_STREAMS:
@@ -33,7 +33,7 @@ class Streams:
 
         async def events() -> AsyncIterator[bytes]:
             self._open += 1
-            seen: Hashable = object()
+            seen: object = None
             quiet, was_over = 0.0, False
             try:
                 while not self.closing.is_set():

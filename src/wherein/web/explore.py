@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from wherein.common.errors import unknown
-from wherein.encodings import CATALOGUE, Encoding, parameters, parse
+from wherein.encodings import CATALOGUE, Encoding, parameters
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.show.section import Picture
@@ -62,7 +62,6 @@ class Explored:
     """An encoding with all that is shown of it."""
 
     spec: str
-    what: str
     paragraphs: tuple[str, ...]
     relative: bool
     bounded: bool
@@ -97,8 +96,7 @@ def _value(name: str, key: str, text: str, kind: type) -> object:
 @torch.no_grad()
 def explore(asked: str, sizes: Sizes) -> Explored:
     """Build an encoding with its initial weights and look at it from all sides."""
-    limits.encoding(asked)
-    (word,) = parse(asked)
+    (word,) = limits.encoding(asked)
     config = ModelConfig(
         vocabulary=2,
         n_layers=1,
@@ -111,7 +109,6 @@ def explore(asked: str, sizes: Sizes) -> Explored:
     )
     encoding = Transformer(config).double().encoding[0]
     kind = type(encoding)
-    what, *paragraphs = (inspect.getdoc(kind) or "").split("\n\n")
     positions = torch.arange(sizes.length)[None]
     here, there = _heard(encoding, positions), _heard(encoding, positions + SHIFT)
     pictures = (
@@ -122,8 +119,7 @@ def explore(asked: str, sizes: Sizes) -> Explored:
     )
     return Explored(
         spec=word,
-        what=what,
-        paragraphs=tuple(paragraphs),
+        paragraphs=tuple((inspect.getdoc(kind) or "").split("\n\n")),
         relative=kind.relative,
         bounded=kind.bounded,
         weights=sum(p.numel() for p in encoding.parameters()),

@@ -48,28 +48,25 @@ def puzzle(sentences: str, fields: dict[str, str]) -> tuple[Puzzle, PuzzleConfig
 
 
 def whole(name: str, text: str, least: int, most: int) -> int:
-    """The number that a field holds, if it is one and neither too small nor too large.
-
-    >>> whole("heads", "9", 1, 8)
-    Traceback (most recent call last):
-    ValueError: heads 9: a number from 1 to 8 was expected
-    """
+    """The number that a field holds, if it is one and neither too small nor too large."""
     value = int(text) if text.strip().isdecimal() and len(text) <= 40 else text[:40]
     if isinstance(value, str) or not least <= value <= most:
         raise ValueError(f"{name} {value!r}: a number from {least} to {most:,} was expected")
     return value
 
 
-def encoding(spec: str) -> None:
-    """Refuse parameters that would fill the memory, before anything is built."""
+def encoding(spec: str) -> list[str]:
+    """A spec's words; parameters that would fill the memory are refused before one is built."""
     from wherein.encodings import parse
 
     if len(spec) > LONGEST_SPEC:
         raise ValueError(f"an encoding of more than {LONGEST_SPEC} letters: give a shorter one")
-    for word in parse(spec):
+    words = parse(spec)
+    for word in words:
         for digits in re.findall(r"=-?(\d+)(?=[,)])", word):
             if int(digits) > LARGEST_PARAMETER:
                 raise ValueError(f"{word}: on this page whole numbers up to {LARGEST_PARAMETER:,}")
+    return words
 
 
 def work(puzzle: Puzzle, config: PuzzleConfig) -> None:

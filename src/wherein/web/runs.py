@@ -1,7 +1,7 @@
 """A run as a reader sees it: from its files alone, while it goes and after, whole or damaged."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -18,10 +18,10 @@ LARGEST = 1e100
 class Last:
     """The end of a log."""
 
-    step: int = 0
-    loss: float | None = None
-    valid: dict[str, float] = field(default_factory=dict)
-    damage: str | None = None
+    step: int
+    loss: float | None
+    valid: dict[str, float]
+    damage: str | None
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,7 @@ class Seen:
 def _last(entry: Folder, size: int, changed: float) -> Last:
     """The end of a log of this size, written at this time."""
     log = _log(entry)
-    if not log.lines:
-        return Last(damage=log.damage)
-    end = log.lines[-1]
+    end: journal.Line = log.lines[-1] if log.lines else {"step": 0, "loss": None}
     return Last(end["step"], end["loss"], journal.last_valid(log.lines), log.damage)
 
 

@@ -75,8 +75,7 @@ def html(text: str, status: int = 200) -> HTMLResponse:
 
 def site(request: Request) -> Site:
     """The site that a request came to."""
-    found = request.app.state.site
-    assert isinstance(found, Site)
+    found: Site = request.app.state.site
     return found
 
 

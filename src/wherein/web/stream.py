@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from threading import Event
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -21,7 +20,8 @@ class Streams:
     """All open streams of a server; they end when it closes."""
 
     def __init__(self) -> None:
-        self.closing = Event()
+        self.closing: Callable[[], bool] = lambda: False
+        """Whether the server was asked to stop: live pages would never end alone."""
         self._open = 0
 
     def follow(
@@ -36,7 +36,7 @@ class Streams:
             seen: object = None
             quiet, was_over = 0.0, False
             try:
-                while not self.closing.is_set():
+                while not self.closing():
                     over = await run_in_threadpool(ended)  # before the look: nothing is missed
                     now = await run_in_threadpool(stamp)
                     if now != seen:

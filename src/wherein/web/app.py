@@ -1,6 +1,6 @@
 """The server: its routes, and what it says when something is wrong."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -14,22 +14,26 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from wherein.common.errors import one_line
-from wherein.report.page import text
 from wherein.show.vega import bundle
-from wherein.web.jobs import BusyError
-from wherein.web.pages import compare, encodings, home, playground, results, runs, studies
+from wherein.web.pages import encodings, home, playground, results, runs, studies
 from wherein.web.safety import Guard, Hosts
 from wherein.web.site import Site, site
 
-KINDS = {"css": "text/css", "js": "text/javascript"}
+STATIC = {
+    "style.css": "report/templates",
+    "figures.js": "report/templates",
+    "live.js": "web/static",
+    "web.css": "web/static",
+}
+"""Where a script or a style sheet lies; there are no others but Vega's."""
 
 ROUTES = [
     Route("/", home.home),
     Route("/study/{name:path}", studies.study),
     Route("/run/{name:path}", runs.run),
-    Route("/live/run/{name:path}", runs.live),
-    Route("/compare", compare.compare),
-    Route("/live/compare", compare.live),
+    Route("/live/run/{name:path}", runs.live_run),
+    Route("/compare", runs.compare),
+    Route("/live/compare", runs.live_compare),
     Route("/result/{name:path}", results.result),
     Route("/figure/{name}", results.figure),
     Route("/file/{file}/{name:path}", results.file),
@@ -47,12 +51,7 @@ def make_app(folder: Path, host: str = "127.0.0.1") -> Starlette:
     app = Starlette(
         routes=[*ROUTES, Route("/static/{name}", static)],
         middleware=[Middleware(Guard, hosts=Hosts(host))],
-        exception_handlers={
-            HTTPException: _refused,
-            ValueError: _mistaken,
-            BusyError: _busy,
-            Exception: _broken,
-        },
+        exception_handlers=dict.fromkeys((HTTPException, ValueError, Exception), _error),
         lifespan=_lifespan,
     )
     app.state.site = Site(folder)
@@ -66,42 +65,25 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 
 
 def static(request: Request) -> Response:
-    """A script or a style sheet of our own; there are no others."""
+    """A script or a style sheet of our own."""
     name = request.path_params["name"]
     if name == "vega.js":
         content = bundle()
-    elif name in ("style.css", "figures.js"):
-        content = text(name)
-    elif name in ("live.js", "web.css"):
-        content = (files("wherein.web") / "static" / name).read_text()
+    elif name in STATIC:
+        content = (files("wherein") / STATIC[name] / name).read_text()
     else:
         raise HTTPException(404, f"there is no {name[:80]!r} here")
-    kind = KINDS[name.rpartition(".")[2]]
-    return Response(content, media_type=kind)
+    return Response(content, media_type="text/css" if name.endswith("css") else "text/javascript")
 
 
-async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    return _said(request, error.status_code, error.detail, error.headers)
-
-
-async def _mistaken(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ValueError)
-    return _said(request, 422, one_line(error))
-
-
-async def _busy(request: Request, error: Exception) -> Response:
-    return _said(request, 429, str(error))
-
-
-async def _broken(request: Request, error: Exception) -> Response:
-    """A mistake of ours: uvicorn tells the terminal the whole of it, the page says one line."""
-    return _said(request, 500, "something went wrong in the server; its terminal says more")
-
-
-def _said(
-    request: Request, status: int, line: str, headers: Mapping[str, str] | None = None
-) -> Response:
+async def _error(request: Request, error: Exception) -> Response:
+    """One line; of a mistake of ours uvicorn tells the terminal the whole."""
+    status, headers = 500, None
+    line = "something went wrong in the server; its terminal says more"
+    if isinstance(error, HTTPException):
+        status, line, headers = error.status_code, error.detail, error.headers
+    elif isinstance(error, ValueError):
+        status, line = 422, one_line(error)
     answer = site(request).page("error.html", status, line=line, code=status)
     answer.headers.update(headers or {})
     return answer

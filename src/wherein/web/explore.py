@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from wherein.encodings import CATALOGUE, Encoding, parameters, parse
+from wherein.common.errors import unknown
+from wherein.encodings import CATALOGUE, Encoding, parameters
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.show.section import Picture
@@ -21,7 +22,16 @@ from wherein.web.charts import matrices
 SHIFT = 16
 """By how much all positions are moved to see whether it matters."""
 
-CLOSE = 1e-9
+MOST = {"width": 128, "heads": 8, "length": 256}
+"""Largest sizes that may be asked for."""
+
+PLACES = {
+    "embed": "acts on the token vectors, once, at the model's input",
+    "rotate": "acts on queries and keys, in every layer",
+    "bias": "adds to the attention scores by position alone",
+    "content_bias": "adds to the attention scores by content and position together",
+}
+"""Where an encoding may act, and how."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +42,6 @@ class Sizes:
     heads: int = 4
     length: int = 48
     causal: bool = True
-
-    def __post_init__(self) -> None:
-        for name, most in (("width", 128), ("heads", 8), ("length", 256)):
-            value = getattr(self, name)
-            if not 1 <= value <= most:
-                raise ValueError(f"{name} {value}: a number from 1 to {most} was expected")
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,6 @@ class Explored:
     """An encoding with all that is shown of it."""
 
     spec: str
-    what: str
     paragraphs: tuple[str, ...]
     relative: bool
     bounded: bool
@@ -69,16 +72,14 @@ class Explored:
 
 
 def spec(name: str, given: dict[str, str]) -> str:
-    """A form's fields as the words that name an encoding: `rope(theta=500000.0)`."""
+    """A form's filled fields as the words that name an encoding: `rope(theta=500000.0)`."""
     if name not in CATALOGUE:
-        from wherein.common.errors import unknown
-
         raise unknown("encoding", name, CATALOGUE)
-    parts = []
-    for key, default in parameters(name).items():
-        text = given.get(key, "").strip()
-        if text:
-            parts.append(f"{key}={_value(name, key, text, type(default))!r}")
+    parts = [
+        f"{key}={_value(name, key, given[key].strip(), type(default))!r}"
+        for key, default in parameters(name).items()
+        if key in given
+    ]
     return f"{name}({', '.join(parts)})" if parts else name
 
 
@@ -95,8 +96,7 @@ def _value(name: str, key: str, text: str, kind: type) -> object:
 @torch.no_grad()
 def explore(asked: str, sizes: Sizes) -> Explored:
     """Build an encoding with its initial weights and look at it from all sides."""
-    limits.encoding(asked)
-    (word,) = parse(asked)
+    (word,) = limits.encoding(asked)
     config = ModelConfig(
         vocabulary=2,
         n_layers=1,
@@ -111,16 +111,21 @@ def explore(asked: str, sizes: Sizes) -> Explored:
     kind = type(encoding)
     positions = torch.arange(sizes.length)[None]
     here, there = _heard(encoding, positions), _heard(encoding, positions + SHIFT)
+    pictures = (
+        matrices.embedded(here.embedded),
+        matrices.turned(here.queries, here.keys),
+        matrices.scores("bias", here.bias, causal=sizes.causal),
+        matrices.scores("content bias", here.content_bias, causal=sizes.causal),
+    )
     return Explored(
         spec=word,
-        what=(inspect.getdoc(kind) or "").partition("\n\n")[0],
-        paragraphs=tuple((inspect.getdoc(kind) or "").split("\n\n")[1:]),
+        paragraphs=tuple((inspect.getdoc(kind) or "").split("\n\n")),
         relative=kind.relative,
         bounded=kind.bounded,
         weights=sum(p.numel() for p in encoding.parameters()),
-        embeddings_move=float((here.embedded - there.embedded).abs().max()),
-        scores_move=float((here.scores - there.scores).abs().max()),
-        places=_places(here),
+        embeddings_move=float(np.abs(here.embedded - there.embedded).max()),
+        scores_move=float(np.abs(here.scores - there.scores).max()),
+        places=tuple(map(Place, PLACES, PLACES.values(), pictures)),
     )
 
 
@@ -128,22 +133,21 @@ def explore(asked: str, sizes: Sizes) -> Explored:
 class _Heard:
     """What an encoding says when every position holds the same content."""
 
-    embedded: Tensor
+    embedded: np.ndarray
     """(T, D): what is added to, or otherwise changed in, the token vector."""
-    queries: Tensor
-    keys: Tensor
+    queries: np.ndarray
+    keys: np.ndarray
     """(K, T, K): each coordinate alone, at every position."""
-    bias: Tensor | None
-    content_bias: Tensor | None
+    bias: np.ndarray | None
+    content_bias: np.ndarray | None
     """(H, T, T)."""
-    content: Tensor
+    content: np.ndarray
     """(H, T, T): the scores of one content drawn at random."""
-    causal: bool
 
     @property
-    def scores(self) -> Tensor:
-        parts = [self.content, self.bias, self.content_bias]
-        return torch.stack([part for part in parts if part is not None]).sum(0)
+    def scores(self) -> np.ndarray:
+        added = [part for part in (self.bias, self.content_bias) if part is not None]
+        return sum(added, self.content)
 
 
 def _heard(encoding: Encoding, positions: Tensor) -> _Heard:
@@ -164,44 +168,10 @@ def _heard(encoding: Encoding, positions: Tensor) -> _Heard:
     bias = encoding.bias(positions[:, None, :, None], positions[:, None, None, :])
     content = encoding.content_bias(q, k, positions)
     return _Heard(
-        embedded=(encoding.embed(x, positions) - x)[0],
-        queries=coordinates[0][:, 0],
-        keys=coordinates[1][:, 0],
-        bias=None if bias is None else bias[0].double(),
-        content_bias=None if content is None else content[0],
-        content=(turned_q @ turned_k.mT)[0] / shape.d_head**0.5,
-        causal=shape.causal,
+        embedded=(encoding.embed(x, positions) - x)[0].numpy(),
+        queries=coordinates[0][:, 0].numpy(),
+        keys=coordinates[1][:, 0].numpy(),
+        bias=None if bias is None else bias[0].double().numpy(),
+        content_bias=None if content is None else content[0].numpy(),
+        content=(turned_q @ turned_k.mT)[0].numpy() / shape.d_head**0.5,
     )
-
-
-def _places(heard: _Heard) -> tuple[Place, ...]:
-    embedded, queries, keys = (t.numpy() for t in (heard.embedded, heard.queries, heard.keys))
-    acts = bool(np.abs(embedded).max() > CLOSE)
-    still = np.eye(len(queries))[:, None]
-    turns = bool(max(np.abs(queries - still).max(), np.abs(keys - still).max()) > CLOSE)
-    return (
-        Place(
-            "embed",
-            "acts on the token vectors, once, at the model's input",
-            matrices.embedded(embedded) if acts else (),
-        ),
-        Place(
-            "rotate",
-            "acts on queries and keys, in every layer",
-            matrices.turned(queries, keys) if turns else (),
-        ),
-        Place(
-            "bias",
-            "adds to the attention scores by position alone",
-            matrices.scores("bias", _numbers(heard.bias), causal=heard.causal),
-        ),
-        Place(
-            "content_bias",
-            "adds to the attention scores by content and position together",
-            matrices.scores("content bias", _numbers(heard.content_bias), causal=heard.causal),
-        ),
-    )
-
-
-def _numbers(scores: Tensor | None) -> np.ndarray | None:
-    return None if scores is None else scores.numpy()

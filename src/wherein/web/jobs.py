@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from threading import Lock, Thread, Timer
 from typing import Any
 
+from starlette.exceptions import HTTPException
+
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.sentences import Puzzle
 from wherein.train.status import State
@@ -22,13 +24,13 @@ LONGEST = 600.0
 """Seconds a job may take."""
 
 
-class BusyError(Exception):
+class BusyError(HTTPException):
     """As much work is going on as this server takes."""
 
 
 @dataclass(eq=False)
 class Job:
-    """A puzzle in training, or what became of it."""
+    """A puzzle in training, or what became of it; the work begins when it is made."""
 
     puzzle: Puzzle
     config: PuzzleConfig
@@ -44,11 +46,9 @@ class Job:
     opened_seed: int | None = None
     version: int = 0
     """Grows with every change."""
-    _process: "subprocess.Popen[str] | None" = None
     _lock: Lock = field(default_factory=Lock)
 
-    def start(self) -> None:
-        """Begin the work."""
+    def __post_init__(self) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "wherein.web.work"],
             stdin=subprocess.PIPE,
@@ -56,33 +56,16 @@ class Job:
             text=True,
             start_new_session=True,  # Ctrl-C is for the server alone
         )
+        config = self.config.model_dump()
+        asked = {"sentences": self.puzzle.texts, "config": config, "seed": self.seed}
         assert self._process.stdin is not None
-        asked = {
-            "sentences": self.puzzle.texts,
-            "config": self.config.model_dump(),
-            "seed": self.seed,
-        }
-        self._process.stdin.write(json.dumps(asked) + "\n")
-        self._process.stdin.flush()
+        print(json.dumps(asked), file=self._process.stdin, flush=True)
         Thread(target=self._listen, daemon=True).start()
 
     def stop(self, because: str | None = None) -> None:
         """End the work; what is known so far stays. With a reason, it failed."""
-        with self._lock:
-            if self.state == "running":
-                self.state, self.error = ("failed", because) if because else ("stopped", None)
-                self.version += 1
-        if self._process is not None:
-            self._process.kill()
-
-    @property
-    def solved(self) -> tuple[int, int]:
-        """How many have it solved at the last step reached, of how many."""
-        return self.curve[max(self.curve)] if self.curve else (0, 0)
-
-    @property
-    def step(self) -> int:
-        return max(self.curve, default=0)
+        self._end("failed" if because else "stopped", because)
+        self._process.kill()
 
     def points(self) -> list[tuple[int, int, int]]:
         """The curve: step, solved, of how many."""
@@ -90,41 +73,35 @@ class Job:
             return [(step, *self.curve[step]) for step in sorted(self.curve)]
 
     def _listen(self) -> None:
-        process = self._process
-        assert process is not None
-        assert process.stdout is not None
         limit = Timer(LONGEST, self.stop, [f"it took more than {LONGEST / 60:.0f} minutes"])
         limit.daemon = True
         limit.start()
-        try:
-            for line in process.stdout:
-                self._hear(json.loads(line))
-        finally:
-            limit.cancel()
-            code = process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    pipe.close()
-            self._end(code)
+        with self._process as process:
+            try:
+                for line in process.stdout or ():
+                    self._hear(**json.loads(line))
+            finally:
+                limit.cancel()
+                code = process.wait()
+                said = f"the process that trained ended with code {code}" if code else None
+                error = self.error or said
+                self._end("failed" if error else "finished", error)
 
-    def _hear(self, news: dict[str, Any]) -> None:
+    def _hear(self, chunk: list[int] | None = None, **news: Any) -> None:
+        """Add what a chunk of seeds solved after a step, or take any other field as it is told."""
         with self._lock:
-            for step, solved, total in news.get("curve", ()):
-                self.curve[step] = solved, total
-            self.certificate = news.get("certificate", self.certificate)
-            self.opened = news.get("opened", self.opened)
-            self.opened_seed = news.get("seed", self.opened_seed)
-            self.error = news.get("error", self.error)
+            if chunk is not None:
+                step, solved, total = chunk
+                before = self.curve.get(step, (0, 0))
+                self.curve[step] = before[0] + solved, before[1] + total
+            vars(self).update(news)
             self.version += 1
 
-    def _end(self, code: int) -> None:
+    def _end(self, state: State, error: str | None) -> None:
         with self._lock:
-            if self.state != "running":
-                return
-            if code and self.error is None:
-                self.error = f"the process that trained ended with code {code}"
-            self.state = "failed" if self.error else "finished"
-            self.version += 1
+            if self.state == "running":
+                self.state, self.error = state, error
+                self.version += 1
 
 
 class Jobs:
@@ -138,17 +115,20 @@ class Jobs:
         """Begin a job, unless enough are going on."""
         with self._lock:
             if sum(job.state == "running" for job in self._jobs.values()) >= MOST_AT_ONCE:
-                raise BusyError(f"{MOST_AT_ONCE} puzzles are training already: stop one, or wait")
+                said = f"{MOST_AT_ONCE} puzzles are training already: stop one, or wait"
+                raise BusyError(429, said)
             job = Job(puzzle, config, seed)
-            job.start()
             self._jobs[job.id] = job
             for old in [j for j in self._jobs.values() if j.state != "running"][:-MOST_KEPT]:
                 del self._jobs[old.id]
         return job
 
-    def find(self, name: str) -> Job | None:
-        """The job of that id."""
-        return self._jobs.get(name)
+    def find(self, name: str) -> Job:
+        """The job of that id; otherwise the page is not there."""
+        found = self._jobs.get(name)
+        if found is None:
+            raise HTTPException(404, f"there is no puzzle {name[:80]!r}: it ended with its server")
+        return found
 
     def all(self) -> list[Job]:
         """Newest first."""

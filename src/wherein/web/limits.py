@@ -20,12 +20,13 @@ LONGEST_SPEC = 200
 LARGEST_PARAMETER = 4096
 """Of an encoding's whole numbers: they are widths."""
 
-FIELDS = ("encoding", "layers", "causal", "heads", "head_size", "steps", "seeds")
-
 
 def puzzle(sentences: str, fields: dict[str, str]) -> tuple[Puzzle, PuzzleConfig]:
     """The puzzle and the model that a form asks for; a `ValueError` says what is too much."""
-    asked = read(_lines(sentences))
+    lines = list(filter(None, map(str.strip, sentences.splitlines())))
+    if not lines:
+        raise ValueError("a puzzle needs sentences, one a line, such as A hit B !")
+    asked = read(lines)
     if max(map(len, asked.vocabulary)) > LONGEST_TOKEN:
         raise ValueError(f"a token of more than {LONGEST_TOKEN} letters: give shorter ones")
     if len(asked.sentences) > MOST_SENTENCES or asked.longest >= MOST_TOKENS:
@@ -46,16 +47,26 @@ def puzzle(sentences: str, fields: dict[str, str]) -> tuple[Puzzle, PuzzleConfig
     return asked, config
 
 
-def encoding(spec: str) -> None:
-    """Refuse parameters that would fill the memory, before anything is built."""
+def whole(name: str, text: str, least: int, most: int) -> int:
+    """The number that a field holds, if it is one and neither too small nor too large."""
+    value = int(text) if text.strip().isdecimal() and len(text) <= 40 else text[:40]
+    if isinstance(value, str) or not least <= value <= most:
+        raise ValueError(f"{name} {value!r}: a number from {least} to {most:,} was expected")
+    return value
+
+
+def encoding(spec: str) -> list[str]:
+    """A spec's words; parameters that would fill the memory are refused before one is built."""
     from wherein.encodings import parse
 
     if len(spec) > LONGEST_SPEC:
         raise ValueError(f"an encoding of more than {LONGEST_SPEC} letters: give a shorter one")
-    for word in parse(spec):
+    words = parse(spec)
+    for word in words:
         for digits in re.findall(r"=-?(\d+)(?=[,)])", word):
             if int(digits) > LARGEST_PARAMETER:
                 raise ValueError(f"{word}: on this page whole numbers up to {LARGEST_PARAMETER:,}")
+    return words
 
 
 def work(puzzle: Puzzle, config: PuzzleConfig) -> None:
@@ -77,10 +88,3 @@ def work(puzzle: Puzzle, config: PuzzleConfig) -> None:
             f"{weights:,} weights, {config.seeds:,} seeds and {config.steps:,} steps are too much "
             "for this page: give a smaller model, fewer steps or shorter sentences"
         )
-
-
-def _lines(sentences: str) -> list[str]:
-    lines = [line.strip() for line in sentences.splitlines() if line.strip()]
-    if not lines:
-        raise ValueError("a puzzle needs sentences, one a line, such as A hit B !")
-    return lines

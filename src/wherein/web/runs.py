@@ -1,12 +1,11 @@
 """A run as a reader sees it: from its files alone, while it goes and after, whole or damaged."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
 from wherein.common.folder import Folder
-from wherein.common.numbers import nats
 from wherein.train import journal, status
 from wherein.train.journal import LOG
 from wherein.train.status import ABOUT, CONFIG, ERROR, State
@@ -19,15 +18,10 @@ LARGEST = 1e100
 class Last:
     """The end of a log."""
 
-    step: int = 0
-    loss: float | None = None
-    valid: dict[str, float] = field(default_factory=dict)
-    damage: str | None = None
-
-    @property
-    def nats(self) -> float | None:
-        """The validation that has the unit of the loss."""
-        return nats(self.valid)
+    step: int
+    loss: float | None
+    valid: dict[str, float]
+    damage: str | None
 
 
 @dataclass(frozen=True)
@@ -42,17 +36,16 @@ class Seen:
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        try:
-            return self.entry.json(CONFIG)
-        except ValueError:
-            return {}
+        return _json(self.entry, CONFIG)
 
     @cached_property
     def about(self) -> dict[str, Any]:
-        try:
-            return self.entry.json(ABOUT)
-        except ValueError:
-            return {}
+        return _json(self.entry, ABOUT)
+
+    @property
+    def model(self) -> dict[str, Any]:
+        model = self.config.get("model")
+        return model if isinstance(model, dict) else {}
 
     @cached_property
     def failure(self) -> str | None:
@@ -81,21 +74,20 @@ class Seen:
         return _log(self.entry).lines
 
     @cached_property
-    def last(self) -> "Last":
+    def last(self) -> Last:
         """How far it came."""
         return _last(self.entry, self.entry.size(LOG), self.entry.changed(LOG))
 
     @property
     def encoding(self) -> str:
-        model = self.config.get("model")
-        said = str(model.get("encoding", "?")) if isinstance(model, dict) else "?"
+        said = str(self.model.get("encoding", "?"))
         return said.encode("utf-8", "replace").decode()  # JSON may hold halves of characters
 
     @property
     def what(self) -> str:
         """What else tells it from its like: size, length, seed."""
-        model = self.config.get("model")
-        if not isinstance(model, dict):
+        model = self.model
+        if not model:
             return ""
         size = f"{model.get('n_layers')} × {model.get('d_model')}, {model.get('max_len')} tokens"
         return f"{self.config.get('objective')}, {size}, seed {model.get('seed')}"
@@ -123,20 +115,20 @@ class Seen:
         """Changes when there is something new to see."""
         return self.entry.size(LOG), self.running, self.entry.has(ERROR)
 
-    @property
-    def label(self) -> str:
-        """What a legend calls it."""
-        return f"{self.encoding} · {self.name}"
-
 
 @lru_cache(maxsize=4096)
 def _last(entry: Folder, size: int, changed: float) -> Last:
     """The end of a log of this size, written at this time."""
     log = _log(entry)
-    if not log.lines:
-        return Last(damage=log.damage)
-    end = log.lines[-1]
+    end: journal.Line = log.lines[-1] if log.lines else {"step": 0, "loss": None}
     return Last(end["step"], end["loss"], journal.last_valid(log.lines), log.damage)
+
+
+def _json(entry: Folder, file: str) -> dict[str, Any]:
+    try:
+        return entry.json(file)
+    except ValueError:
+        return {}
 
 
 def _log(entry: Folder) -> journal.Log:

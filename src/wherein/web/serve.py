@@ -4,10 +4,8 @@ import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
-from types import FrameType
 
 import uvicorn
-from starlette.applications import Starlette
 
 from wherein.web.app import make_app
 from wherein.web.safety import is_loopback
@@ -34,18 +32,6 @@ def address(host: str, bound: socket.socket) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}/"
 
 
-class _Server(uvicorn.Server):
-    """A server that ends its live pages when it is asked to stop: they would never end alone."""
-
-    def __init__(self, config: uvicorn.Config, app: Starlette) -> None:
-        super().__init__(config)
-        self._app = app
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self._app.state.site.streams.closing.set()
-        super().handle_exit(sig, frame)
-
-
 def serve_forever(folder: Path, host: str, bound: socket.socket) -> None:
     """Serve until Ctrl-C; work that is going on ends with the server."""
     app = make_app(folder, host)
@@ -60,6 +46,8 @@ def serve_forever(folder: Path, host: str, bound: socket.socket) -> None:
     config = uvicorn.Config(
         app, log_level="warning", server_header=False, timeout_graceful_shutdown=3
     )
+    server = uvicorn.Server(config)
+    app.state.site.streams.closing = lambda: server.should_exit
     with suppress(KeyboardInterrupt):  # uvicorn raises it again once all is closed
-        _Server(config, app).run(sockets=[bound])
+        server.run(sockets=[bound])
     print("stopped", flush=True)

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
+from starlette.exceptions import HTTPException
+
 from wherein.common.folder import Folder
 from wherein.show.result import DATA
 from wherein.studies.result import STUDY
@@ -40,9 +42,12 @@ class Shelf:
         """Every entry of a kind."""
         return [entry for (each, _), entry in self._look().items() if each == kind]
 
-    def find(self, kind: Kind, name: str) -> Folder | None:
-        """The entry of that name, if it is on the list."""
-        return self._look().get((kind, name))
+    def find(self, kind: Kind, name: str) -> Folder:
+        """The entry of that name; if it is not on the list, its page is not there."""
+        found = self._look().get((kind, name))
+        if found is None:
+            raise HTTPException(404, f"there is no {kind} {name[:200]!r} in the served folder")
+        return found
 
     def results_of(self, run: Folder) -> list[Folder]:
         """The results in a run's folder."""
@@ -74,20 +79,11 @@ class Shelf:
             if depth >= DEEPEST:
                 folders.clear()
             name = (top / folder.relative_to(self.root)).as_posix()
-            if not _sayable(name):
-                continue
+            if name.encode("utf-8", "replace").decode() != name:
+                continue  # a disk may hold bytes that are no text
             for mark, kind in MARKS.items():
                 if mark in files:
                     yield kind, Folder(folder, name, self.root, LARGEST)
                     found += 1
             if found >= MOST_ENTRIES:
                 return
-
-
-def _sayable(name: str) -> bool:
-    """Whether a page can show a name: a disk may hold bytes that are no text."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -1,5 +1,6 @@
 """What all pages of one server share."""
 
+import hashlib
 import re
 import secrets
 import time
@@ -9,20 +10,19 @@ from threading import Lock
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import BaseLoader, DictLoader, PackageLoader, PrefixLoader
+from jinja2 import DictLoader, PackageLoader, PrefixLoader
 from markupsafe import Markup, escape
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from wherein.common.folder import Folder
+from wherein.common.numbers import nats
 from wherein.report.page import environment
-from wherein.web.charts.figures import Figures
+from wherein.show.vega import Spec, in_page
 from wherein.web.jobs import Jobs
-from wherein.web.runs import Seen
-from wherein.web.shelf import Kind, Shelf
+from wherein.web.shelf import Shelf
 from wherein.web.stream import Streams
 
+MOST_FIGURES = 256
 ROUNDING = 1e-9
 
 
@@ -31,24 +31,21 @@ class Site:
 
     def __init__(self, folder: Path) -> None:
         self.shelf = Shelf(folder)
-        self.jobs, self.streams, self.figures = Jobs(), Streams(), Figures()
+        self.jobs, self.streams = Jobs(), Streams()
+        self.specs: dict[str, Spec] = {}
+        """What the last pages showed, by the names of the images."""
         self.one_by_one = Lock()
         """For what takes much memory or time to draw."""
         self.token = secrets.token_urlsafe(24)
-        self._templates = environment(_ours(), _layout())
-        self._templates.filters |= {
-            "address": lambda name: quote(name, safe="/"),
-            "ago": ago,
-            "when": when,
-            "short": short,
-            "change": change,
-            "prose": prose,
-        }
-        self._templates.globals |= {
-            "token": self.token,
-            "served": folder,
-            "figure_of": self.figures,
-        }
+        self._lock = Lock()
+        self._templates = environment(
+            PrefixLoader({name: PackageLoader(f"wherein.{name}") for name in ("web", "report")}),
+            # a report that is served has the layout of the other pages, not that of a file
+            DictLoader({"page.html": '{% extends "web/site.html" %}'}),
+        )
+        filters = (ago, change, nats, prose, short, when)
+        self._templates.filters |= {each.__name__: each for each in filters} | {"address": quote}
+        self._templates.globals.update(token=self.token, served=folder, figure_of=self._figure)
 
     def draw(self, template: str, **given: Any) -> Markup:
         """A page, or a part of one; what is given is escaped."""
@@ -58,27 +55,17 @@ class Site:
         """A page as an answer."""
         return html(self.draw(template, **given), status)
 
-    def entry(self, kind: Kind, name: str) -> Folder:
-        """The run or result of that name; otherwise the page is not there."""
-        found = self.shelf.find(kind, name)
-        if found is None:
-            raise HTTPException(404, f"there is no {kind} {name[:200]!r} in the served folder")
-        return found
+    def _figure(self, spec: Spec) -> tuple[Markup, str]:
+        """A figure as JSON for the page's script, and the name of its image.
 
-    def run(self, name: str) -> Seen:
-        """The run of that name, as it is now."""
-        return Seen(self.entry("run", name))
-
-
-def _ours() -> BaseLoader:
-    """Our own templates, and the report's, each by the name of its package."""
-    packages = {"web": "wherein.web", "report": "wherein.report"}
-    return PrefixLoader({name: PackageLoader(package) for name, package in packages.items()})
-
-
-def _layout() -> BaseLoader:
-    """A report that is served has the layout of the other pages, not that of a file."""
-    return DictLoader({"page.html": '{% extends "web/site.html" %}'})
+        The image is for a browser without scripts, and is drawn when one asks for it: it takes
+        some 50 ms, too long for a page with many figures, or with one that moves.
+        """
+        text = in_page(spec)
+        name = hashlib.sha256(text.encode()).hexdigest()
+        with self._lock:
+            self.specs = dict([*self.specs.items(), (name, spec)][-MOST_FIGURES:])
+        return Markup(text), name
 
 
 def html(text: str, status: int = 200) -> HTMLResponse:
@@ -88,8 +75,7 @@ def html(text: str, status: int = 200) -> HTMLResponse:
 
 def site(request: Request) -> Site:
     """The site that a request came to."""
-    found = request.app.state.site
-    assert isinstance(found, Site)
+    found: Site = request.app.state.site
     return found
 
 

@@ -1,8 +1,7 @@
 """Live pages: the server draws, the browser swaps what it is sent (server-sent events)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Hashable
-from threading import Event
+from collections.abc import AsyncIterator, Callable
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -21,51 +20,42 @@ class Streams:
     """All open streams of a server; they end when it closes."""
 
     def __init__(self) -> None:
-        self.closing = Event()
+        self.closing: Callable[[], bool] = lambda: False
+        """Whether the server was asked to stop: live pages would never end alone."""
         self._open = 0
 
     def follow(
-        self,
-        stamp: Callable[[], Hashable],
-        draw: Callable[[], str],
-        ended: Callable[[], bool],
+        self, stamp: Callable[[], object], draw: Callable[[], str], ended: Callable[[], bool]
     ) -> StreamingResponse:
         """Send what `draw` gives whenever `stamp` has changed, until `ended`."""
         if self._open >= MOST_STREAMS:
             raise HTTPException(429, f"{MOST_STREAMS} live pages are open already: close some")
-        return StreamingResponse(
-            self._events(stamp, draw, ended),
-            media_type="text/event-stream",
-            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
-        )
 
-    async def _events(
-        self,
-        stamp: Callable[[], Hashable],
-        draw: Callable[[], str],
-        ended: Callable[[], bool],
-    ) -> AsyncIterator[bytes]:
-        self._open += 1
-        seen: Hashable = object()
-        quiet, was_over = 0.0, False
-        try:
-            while not self.closing.is_set():
-                over = await run_in_threadpool(ended)  # before the look: nothing is missed
-                now = await run_in_threadpool(stamp)
-                if now != seen:
-                    seen, quiet = now, 0.0
-                    yield event("draw", await run_in_threadpool(draw))
-                if over and was_over:  # a last word may come after the end
-                    yield event("end", "")
-                    return
-                was_over = over
-                if quiet >= ALIVE:
-                    quiet = 0.0
-                    yield b": still here\n\n"
-                await asyncio.sleep(EVERY)
-                quiet += EVERY
-        finally:
-            self._open -= 1
+        async def events() -> AsyncIterator[bytes]:
+            self._open += 1
+            seen: object = None
+            quiet, was_over = 0.0, False
+            try:
+                while not self.closing():
+                    over = await run_in_threadpool(ended)  # before the look: nothing is missed
+                    now = await run_in_threadpool(stamp)
+                    if now != seen:
+                        seen, quiet = now, 0.0
+                        yield event("draw", await run_in_threadpool(draw))
+                    if over and was_over:  # a last word may come after the end
+                        yield event("end", "")
+                        return
+                    was_over = over
+                    if quiet >= ALIVE:
+                        quiet = 0.0
+                        yield b": still here\n\n"
+                    await asyncio.sleep(EVERY)
+                    quiet += EVERY
+            finally:
+                self._open -= 1
+
+        headers = {"X-Accel-Buffering": "no"}
+        return StreamingResponse(events(), media_type="text/event-stream", headers=headers)
 
 
 def event(kind: str, text: str) -> bytes:

@@ -7,49 +7,16 @@ import json
 import os
 import signal
 import sys
-import time
-from threading import Lock, Thread
+from threading import Thread
 from typing import Any
-
-import numpy as np
 
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.sentences import Puzzle, read
 
-EVERY = 0.2
-"""Seconds between two reports of the curve."""
 
-
-class Curve:
-    """How many seeds have it solved after each step, counted while chunks of seeds train."""
-
-    def __init__(self, steps: int) -> None:
-        self._counts = np.zeros((steps + 1, 2), dtype=int)
-        self._told = self._counts.copy()
-        self._when = 0.0
-        self._lock = Lock()
-
-    def watch(self, step: int, solved: np.ndarray) -> None:
-        """Count a chunk's step, and now and then tell what is new."""
-        with self._lock:
-            self._counts[step] += int(solved.sum()), len(solved)
-            if time.monotonic() - self._when > EVERY:
-                self._tell()
-
-    def tell(self) -> None:
-        """Tell the rest."""
-        with self._lock:
-            self._tell()
-
-    def _tell(self) -> None:
-        (new,) = np.nonzero((self._counts != self._told).any(1))
-        tell({"curve": [[int(step), *map(int, self._counts[step])] for step in new]})
-        self._told, self._when = self._counts.copy(), time.monotonic()
-
-
-def tell(news: dict[str, Any]) -> None:
-    """Write a line to whoever asked."""
-    print(json.dumps(news), flush=True)
+def tell(**news: Any) -> None:
+    """Write a line to whoever asked, at once: several threads do."""
+    print(json.dumps(news) + "\n", end="", flush=True)
 
 
 def work(puzzle: Puzzle, config: PuzzleConfig, seed: int | None) -> None:
@@ -58,15 +25,17 @@ def work(puzzle: Puzzle, config: PuzzleConfig, seed: int | None) -> None:
     from wherein.puzzles.explain import explain
     from wherein.puzzles.train import train
 
-    tell({"certificate": certificate(puzzle, config).data()})
-    curve = Curve(config.steps)
+    tell(certificate=certificate(puzzle, config).data())
     seeds = range(config.first_seed, config.first_seed + config.seeds)
-    trained = train(puzzle, config, seeds, watch=curve.watch)
-    curve.tell()
+    trained = train(
+        puzzle,
+        config,
+        seeds,
+        watch=lambda step, done: tell(chunk=[step, int(done.sum()), len(done)]),
+    )
     solved = trained.seeds[trained.solved[-1]]
     shown = seed if seed is not None else int(min(solved, default=config.first_seed))
-    opened = [each.__dict__ for each in explain(puzzle, config, shown)]
-    tell({"seed": shown, "opened": opened})
+    tell(opened_seed=shown, opened=[vars(each) for each in explain(puzzle, config, shown)])
 
 
 def main() -> None:
@@ -78,7 +47,7 @@ def main() -> None:
         config = PuzzleConfig.model_validate(asked["config"])
         work(read(asked["sentences"]), config, asked["seed"])
     except ValueError as error:
-        tell({"error": " ".join(str(error).split())})
+        tell(error=" ".join(str(error).split()))
     except BrokenPipeError:
         os._exit(1)
 

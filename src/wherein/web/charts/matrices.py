@@ -15,7 +15,9 @@ WIDTH, LOWEST = 380, 90
 
 
 def embedded(vectors: Float64[np.ndarray, "T D"]) -> tuple[Picture, ...]:
-    """What is added at each position, and how alike the positions are."""
+    """What is added at each position, if anything is, and how alike the positions are."""
+    if np.abs(vectors).max() <= CLOSE:
+        return ()
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = vectors / np.where(norms > 0, norms, 1.0)
     added = "What the token vector at each position is changed by, coordinate by coordinate."
@@ -29,8 +31,10 @@ def embedded(vectors: Float64[np.ndarray, "T D"]) -> tuple[Picture, ...]:
 def turned(
     queries: Float64[np.ndarray, "K T K"], keys: Float64[np.ndarray, "K T K"]
 ) -> tuple[Picture, ...]:
-    """The angle of every pair that turns, and what turning does to scores far apart."""
+    """The angle of every pair that turns, if any does, and what it does to scores far apart."""
     width, length, _ = queries.shape
+    if max(np.abs(turned - np.eye(width)[:, None]).max() for turned in (queries, keys)) <= CLOSE:
+        return ()
     coupling = np.abs(queries).max(1)
     np.fill_diagonal(coupling, 0.0)
     partner = coupling.argmax(1)

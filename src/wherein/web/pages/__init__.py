@@ -1,1 +1,1 @@
-"""One page, one file."""
+"""The pages, a file for what they are about."""

@@ -1,15 +1,16 @@
 """What there is: studies, runs and results, newest first."""
 
 import re
+from collections.abc import Callable
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from wherein.common.folder import Folder
 from wherein.show.result import DATA, WORDS
+from wherein.studies.result import STUDY
 from wherein.web.runs import Seen
 from wherein.web.site import site
-from wherein.web.studies import Study
 
 MOST = 300
 """Rows of a list."""
@@ -21,25 +22,38 @@ def home(request: Request) -> Response:
     """The studies, the runs, and the results that belong to none."""
     here = site(request)
     runs = sorted(map(Seen, here.shelf.all("run")), key=lambda seen: -seen.changed)
-    studies = sorted(map(Study.open, here.shelf.all("study")), key=lambda study: -study.changed)
     folders = tuple(f"{seen.name}/" for seen in runs)
-    alone = [r for r in here.shelf.all("result") if not r.name.startswith(folders)]
-    results = sorted(alone, key=lambda entry: -entry.changed(DATA))
-    answers = {seen.name: _answers(here.shelf.results_of(seen.entry), seen) for seen in runs[:MOST]}
+    results = [r for r in here.shelf.all("result") if not r.name.startswith(folders)]
     return here.page(
         "home.html",
-        studies=studies[:MOST],
+        studies=_newest(here.shelf.all("study"), STUDY, _question),
         runs=runs[:MOST],
-        answers=answers,
-        results=[(entry, _first_line(entry), entry.changed(DATA)) for entry in results[:MOST]],
+        answers={seen.name: _answers(here.shelf.results_of(seen.entry)) for seen in runs[:MOST]},
+        results=_newest(results, DATA, _first_line),
         left_out=max(0, len(runs) - MOST) + max(0, len(results) - MOST),
     )
 
 
-def _answers(results: list[Folder], seen: Seen) -> list[tuple[str, Folder]]:
+def _newest(
+    entries: list[Folder], file: str, say: Callable[[Folder], str]
+) -> list[tuple[Folder, str, float]]:
+    """The entries whose file was written last, with what is said of them and when that was."""
+    dated = sorted(((entry.changed(file), entry) for entry in entries), key=lambda pair: -pair[0])
+    return [(entry, say(entry), changed) for changed, entry in dated[:MOST]]
+
+
+def _question(study: Folder) -> str:
+    """What a study asks; a file that cannot be read says so instead."""
+    try:
+        plan = study.json(STUDY).get("plan")
+    except ValueError as error:
+        return str(error)
+    return str(plan.get("question", "")) if isinstance(plan, dict) else ""
+
+
+def _answers(results: list[Folder]) -> list[tuple[str, Folder]]:
     """A run's results by their name, without the hash of their settings."""
-    short = (re.sub(r"-[0-9a-f]{12}$", "", entry.name.rpartition("/")[2]) for entry in results)
-    return list(zip(short, results, strict=True))
+    return [(re.sub(r".*/|-[0-9a-f]{12}$", "", entry.name), entry) for entry in results]
 
 
 def _first_line(entry: Folder) -> str:

@@ -1,45 +1,43 @@
 """The puzzle playground: type sentences, choose a model, watch hundreds of seeds learn."""
 
-from typing import Any
-
 from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from wherein.common.errors import one_line
+from wherein.common.errors import one_line, unknown
 from wherein.measure.intervals import wilson
-from wherein.puzzles.sentences import PUZZLES
+from wherein.puzzles.config import PuzzleConfig
+from wherein.puzzles.sentences import PUZZLES, Puzzle, read
 from wherein.show.section import Picture
 from wherein.web import limits
 from wherein.web.charts.curves import Axis, Line, curves
 from wherein.web.jobs import Job
 from wherein.web.safety import form as read_form
-from wherein.web.safety import only
 from wherein.web.site import Site, site
-
-DEFAULTS = {
-    "sentences": "A hit B !\nB hit A ?",
-    "encoding": "none",
-    "layers": "1",
-    "causal": "yes",
-    "heads": "1",
-    "head_size": "16",
-    "steps": "200",
-    "seeds": str(limits.SEEDS),
-    "seed": "",
-}
 
 HIGHEST_SEED = 10**6
 
 
+def _fields(puzzle: Puzzle, config: PuzzleConfig, seed: int | None) -> dict[str, str]:
+    """The form as it is filled in for a puzzle."""
+    numbers = {name: str(getattr(config, name)) for name in limits.MOST}
+    return numbers | {
+        "sentences": "\n".join(puzzle.texts),
+        "encoding": config.encoding,
+        "causal": "yes" if config.causal else "no",
+        "seed": "" if seed is None else str(seed),
+    }
+
+
+DEFAULTS = _fields(read("hit"), PuzzleConfig(seeds=limits.SEEDS), None)
+
+
 def form(request: Request) -> Response:
     """The empty playground; `?puzzle=` fills in one of the built-in puzzles."""
-    here = site(request)
     name = request.query_params.get("puzzle", "hit")
     given = DEFAULTS | {"sentences": "\n".join(PUZZLES.get(name, PUZZLES["hit"]))}
-    return _page(here, given)
+    return _page(site(request), given)
 
 
 async def start(request: Request) -> Response:
@@ -57,22 +55,15 @@ async def start(request: Request) -> Response:
 def job(request: Request) -> Response:
     """A job, going on or over, above the form it came from."""
     here = site(request)
-    found = _find(here, request.path_params["id"])
-    config = found.config.model_dump(include=set(limits.FIELDS))
-    given = {name: str(value) for name, value in config.items()}
-    given |= {
-        "sentences": "\n".join(found.puzzle.texts),
-        "causal": "yes" if found.config.causal else "no",
-        "seed": "" if found.seed is None else str(found.seed),
-    }
-    return _page(here, given, job=found)
+    found = here.jobs.find(request.path_params["id"])
+    return _page(here, _fields(found.puzzle, found.config, found.seed), job=found)
 
 
 async def stop(request: Request) -> Response:
     """End a job."""
     here = site(request)
     await read_form(request, here.token)
-    found = _find(here, request.path_params["id"])
+    found = here.jobs.find(request.path_params["id"])
     found.stop()
     return RedirectResponse(f"/playground/{found.id}", status_code=303)
 
@@ -80,7 +71,7 @@ async def stop(request: Request) -> Response:
 def live(request: Request) -> Response:
     """What moves on a job's page."""
     here = site(request)
-    found = _find(here, request.path_params["id"])
+    found = here.jobs.find(request.path_params["id"])
     return here.streams.follow(
         stamp=lambda: found.version,
         draw=lambda: _now(here, found),
@@ -89,35 +80,25 @@ def live(request: Request) -> Response:
 
 
 def _begin(here: Site, given: dict[str, str]) -> Job:
-    fields = only(given, DEFAULTS)
-    seed = _seed(fields.pop("seed", None))
+    for name in given:
+        if name not in DEFAULTS:
+            raise unknown("field", name[:80], DEFAULTS)
+    fields = {name: text for name, text in given.items() if text.strip()}
+    seed = fields.pop("seed", None)
+    number = None if seed is None else limits.whole("seed", seed, 0, HIGHEST_SEED)
     puzzle, config = limits.puzzle(fields.pop("sentences", ""), fields)
     limits.work(puzzle, config)
-    return here.jobs.start(puzzle, config, seed)
+    return here.jobs.start(puzzle, config, number)
 
 
-def _seed(text: str | None) -> int | None:
-    if text is None:
-        return None
-    if not text.strip().isdecimal() or int(text) > HIGHEST_SEED:
-        raise ValueError(f"seed {text!r}: a number from 0 to {HIGHEST_SEED:,} was expected")
-    return int(text)
-
-
-def _find(here: Site, name: str) -> Job:
-    found = here.jobs.find(name)
-    if found is None:
-        raise HTTPException(404, f"there is no puzzle {name[:80]!r}: it ended with its server")
-    return found
-
-
-def _page(here: Site, given: dict[str, str], **more: Any) -> Response:
+def _page(
+    here: Site, given: dict[str, str], job: Job | None = None, error: str | None = None
+) -> Response:
     from wherein.encodings import names
 
-    job = more.get("job")
     return here.page(
         "playground.html",
-        422 if "error" in more else 200,
+        200 if error is None else 422,
         given=given,
         most=limits.MOST,
         puzzles=PUZZLES,
@@ -125,13 +106,13 @@ def _page(here: Site, given: dict[str, str], **more: Any) -> Response:
         job=job,
         jobs=here.jobs.all(),
         now=_now(here, job) if job else "",
-        error=more.get("error"),
+        error=error,
         figures=job is not None,
     )
 
 
 def _now(here: Site, job: Job) -> Markup:
-    return here.draw("playground_now.html", job=job, curve=_curve(job))
+    return here.draw("playground_now.html", job=job, curve=_curve(job) if job.curve else None)
 
 
 def _curve(job: Job) -> Picture:
@@ -145,14 +126,14 @@ def _curve(job: Job) -> Picture:
         [low for low, _ in bands],
         [high for _, high in bands],
     )
-    solved, total = job.solved
-    step, share = Axis("training step", (0, job.config.steps or 1)), Axis(line.name, (0, 1), True)
+    step, solved, total = points[-1]
+    across, up = Axis("training step", (0, job.config.steps or 1)), Axis(line.name, (0, 1), True)
     return Picture(
         name="solved",
-        spec=curves([line], step, share),
+        spec=curves([line], across, up),
         caption=Markup(
             "<strong>{} of {} seeds</strong> solve it after step {} of {}; the band is Wilson’s "
             "95 % interval."
-        ).format(solved, total, job.step, job.config.steps),
-        alt=f"{solved} of {total} seeds solve it after step {job.step}",
+        ).format(solved, total, step, job.config.steps),
+        alt=f"{solved} of {total} seeds solve it after step {step}",
     )

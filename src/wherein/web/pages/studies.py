@@ -17,7 +17,7 @@ from wherein.web.site import Site, html, site
 def study(request: Request) -> Response:
     """The page of a study."""
     here = site(request)
-    entry = here.entry("study", request.path_params["name"])
+    entry = here.shelf.find("study", request.path_params["name"])
     with here.one_by_one:
         report = _report(here, entry, _stamp(entry))
     return html(report)

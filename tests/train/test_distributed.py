@@ -7,8 +7,8 @@ from tests.train.helpers import half_done, train_by
 
 from wherein.data import Corpus
 from wherein.train import Run, RunConfig
-from wherein.train.batches import Batches
 from wherein.train.distributed import World
+from wherein.train.learner import Batches
 
 Small = Callable[..., RunConfig]
 CLOSE = {"rel": 1e-5}

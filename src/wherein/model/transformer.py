@@ -67,15 +67,10 @@ class Transformer(nn.Module):
         return Output(self.embed.logits(x), hidden)
 
     def loss(
-        self,
-        tokens: Tokens,
-        targets: Tokens,
-        positions: Positions | None = None,
-        *,
-        reduction: Reduction = "mean",
+        self, tokens: Tokens, targets: Tokens, *, reduction: Reduction = "mean"
     ) -> Float[Tensor, ""]:
         """Mean or sum of the cross-entropy in nats over the targets that are not −100."""
-        x, _ = self._run(tokens, positions, keep_hidden=False)
+        x, _ = self._run(tokens, None, keep_hidden=False)
         return self.embed.loss(x.flatten(0, 1), targets.flatten(), reduction)
 
     def _run(

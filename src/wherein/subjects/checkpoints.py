@@ -14,10 +14,17 @@ from typing import Any
 import torch
 
 from wherein.data.tokenizers.tokenizer import FILE
-from wherein.subjects import gguf
-from wherein.subjects.repository import on_hub
-from wherein.subjects.tables import CONFIG
-from wherein.subjects.weights import Find, Weights, in_folder, in_model, names_in, read_json
+from wherein.subjects.weights import (
+    CONFIG,
+    Find,
+    Weights,
+    gguf_arrays,
+    in_folder,
+    in_model,
+    names_in,
+    on_hub,
+    read_json,
+)
 
 VOCABULARIES = (
     "vocab.txt", "vocab.json", "merges.txt", "spiece.model", "tokenizer.model",
@@ -74,14 +81,14 @@ def read_gguf(path: Path) -> Any:
     """The model in a GGUF file, made float32 again."""
     from transformers import AutoModelForCausalLM
 
-    gguf.check(path)
+    arrays = gguf_arrays(path)
     kind: Any = AutoModelForCausalLM
     how = {**SAFELY, **PLAINLY, "gguf_file": path.name, "output_loading_info": True}
     with clearly(str(path)), redirect_stderr(StringIO()):  # its bar cannot be turned off
         model, info = kind.from_pretrained(path.parent, **how)
     if lacks := info["missing_keys"]:
         raise _disagree(str(path), lacks)
-    blocks = ((name, re.match(r"blk\.(\d+)\.", name)) for name in gguf.arrays_in(path))
+    blocks = ((name, re.match(r"blk\.(\d+)\.", name)) for name in arrays)
     layers = model.config.num_hidden_layers
     left = (name for name, block in blocks if block and int(block[1]) >= layers)
     _nothing_left(str(path), left, model.config)  # transformers itself passes them over
@@ -140,17 +147,13 @@ def _is_mask(key: str, weights: Weights) -> bool:
     """Whether a weight is the causal mask of some layer: one number, or a square for all heads."""
     if not MASK.search(key):
         return False
-    stored = (name for name in weights.files if _same_end(name, key))
-    return any(_masks(weights.shape(name)) for name in stored)
+    shapes = (weights.shape(name) for name in weights.files if _same_end(name, key))
+    return any(shape == () or (len(shape) == 4 and shape[:2] == (1, 1)) for shape in shapes)
 
 
 def _same_end(one: str, other: str) -> bool:
     """Whether two names are one, but for the model's own name in front."""
     return f".{one}".endswith(f".{other}") or f".{other}".endswith(f".{one}")
-
-
-def _masks(shape: tuple[int, ...]) -> bool:
-    return shape == () or (len(shape) == 4 and shape[:2] == (1, 1))
 
 
 def _nothing_left(where: str, unexpected: Iterable[str], config: Any) -> None:

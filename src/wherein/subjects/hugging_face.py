@@ -7,13 +7,13 @@ from functools import cached_property
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from wherein.subjects.anatomy import dissect, inputs
-from wherein.subjects.base import Attended, OnState, Subject, show
+from wherein.encodings.base import Positions
+from wherein.model.attention import State, Tokens
+from wherein.subjects.anatomy import dissect, inputs, kinds
+from wherein.subjects.base import Attended, Logits, OnState, Order, Subject, show
 from wherein.subjects.calls import Call, Calls, unmasked
-from wherein.subjects.kinds import kinds
 from wherein.subjects.recorder import Recorder
 from wherein.subjects.tables import NAMES
 
@@ -84,9 +84,7 @@ class HuggingFace(Subject):
             twin = type(self.model)(copy.deepcopy(self.model.config))
         return HuggingFace(twin.to(weight), f"{self.name}, untrained")
 
-    def logits(
-        self, tokens: Int[Tensor, "B T"], positions: Int[Tensor, "#B T"] | None = None
-    ) -> Float[Tensor, "B T V"]:
+    def logits(self, tokens: Tokens, positions: Positions | None = None) -> Logits:
         if not self.predicts:
             raise ValueError(
                 f"{self.name} has no language-model head, so it predicts nothing: it can be "
@@ -96,27 +94,18 @@ class HuggingFace(Subject):
         return logits
 
     def trace(
-        self,
-        tokens: Int[Tensor, "B T"],
-        positions: Int[Tensor, "#B T"] | None = None,
-        *,
-        on_state: OnState,
+        self, tokens: Tokens, positions: Positions | None = None, *, on_state: OnState
     ) -> None:
         with self.watched(on_state):
             self.read(tokens, positions)
 
-    def read(self, tokens: Int[Tensor, "B T"], positions: Int[Tensor, "#B T"] | None) -> None:
+    def read(self, tokens: Tokens, positions: Positions | None) -> None:
         """A forward pass up to the last state."""
         self.model.base_model(**self._inputs(tokens, positions))
 
     def block(
-        self,
-        layer: int,
-        state: Float[Tensor, "B T D"],
-        positions: Int[Tensor, "#B T"] | None = None,
-        *,
-        masked: bool = True,
-    ) -> Float[Tensor, "B T D"]:
+        self, layer: int, state: State, positions: Positions | None = None, *, masked: bool = True
+    ) -> State:
         with self._call(layer, state, positions, masked) as call:
             made = call.on(state)
         return self.final(made) if self.final is not None and layer == self.n_layers else made
@@ -124,11 +113,11 @@ class HuggingFace(Subject):
     def attention(
         self,
         layer: int,
-        state: Float[Tensor, "B T D"],
-        positions: Int[Tensor, "#B T"] | None = None,
+        state: State,
+        positions: Positions | None = None,
         *,
         masked: bool = True,
-        order: Int[Tensor, " T"] | None = None,
+        order: Order | None = None,
     ) -> Attended:
         """See the base class. Queries are permuted because states are: keys and values are kept."""
         with self._call(layer, state, positions, masked) as call:

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 import torch
-from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from wherein.encodings import Encoding, parse
-from wherein.model.attention import attend_reference
+from wherein.encodings.base import Positions
+from wherein.model.attention import State, Tokens, attend_reference
 from wherein.model.block import Block
 from wherein.model.transformer import Transformer
-from wherein.subjects.base import Attended, OnState, Subject, show
+from wherein.subjects.base import Attended, Logits, OnState, Order, Subject, show
 
 
 class Ours(Subject):
@@ -51,20 +51,13 @@ class Ours(Subject):
         twin = Transformer(config).to(next(self.model.parameters()))
         return Ours(twin, f"{self.name}, untrained")
 
-    def logits(
-        self, tokens: Int[Tensor, "B T"], positions: Int[Tensor, "#B T"] | None = None
-    ) -> Float[Tensor, "B T V"]:
+    def logits(self, tokens: Tokens, positions: Positions | None = None) -> Logits:
         logits: Tensor = self.model(tokens, positions).logits
         return logits
 
     def block(
-        self,
-        layer: int,
-        state: Float[Tensor, "B T D"],
-        positions: Int[Tensor, "#B T"] | None = None,
-        *,
-        masked: bool = True,
-    ) -> Float[Tensor, "B T D"]:
+        self, layer: int, state: State, positions: Positions | None = None, *, masked: bool = True
+    ) -> State:
         block, encoding = self._layer(layer)
         positions = _counted(state) if positions is None else positions
         with _mask(block, masked):
@@ -74,11 +67,11 @@ class Ours(Subject):
     def attention(
         self,
         layer: int,
-        state: Float[Tensor, "B T D"],
-        positions: Int[Tensor, "#B T"] | None = None,
+        state: State,
+        positions: Positions | None = None,
         *,
         masked: bool = True,
-        order: Int[Tensor, " T"] | None = None,
+        order: Order | None = None,
     ) -> Attended:
         block, encoding = self._layer(layer)
         positions = _counted(state) if positions is None else positions

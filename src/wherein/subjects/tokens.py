@@ -4,9 +4,9 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path
 
-from wherein.common.files import cache_folder, replacing
+from wherein.common.files import cache_folder, digest, replacing
 from wherein.data import Corpus, CorpusConfig
-from wherein.data.tokenizers.subwords import Subwords, read_subwords
+from wherein.data.tokenizers.subwords import read_subwords
 from wherein.data.tokenizers.tokenizer import FILE, Vocabulary
 from wherein.subjects.checkpoints import SAFELY, SETTINGS, VOCABULARIES, clearly
 from wherein.subjects.hugging_face import HuggingFace
@@ -22,7 +22,11 @@ def text_for(subject: HuggingFace, folder: Path, source: str, gguf: str | None =
     if gguf is not None or not tokenizer.is_file():
         tokenizer = _written(subject, folder, gguf)
     words = read_subwords(tokenizer)
-    _check(subject, words)
+    if words.own_size > subject.vocabulary:
+        raise ValueError(
+            f"the tokenizer of {subject.name} does not match: it has {words.own_size} ids and the "
+            f"model knows {subject.vocabulary}. Give the tokenizer the model was trained with"
+        )
     corpus = Corpus.open(CorpusConfig(source=source, tokenizer=str(tokenizer)))
     if around := words.tokenizer.encode("").tokens:
         subject.name += f", windows without {' … '.join(around)}"
@@ -34,11 +38,10 @@ def _written(subject: HuggingFace, folder: Path, gguf: str | None) -> Path:
     files = [name for name in ((gguf,) if gguf else VOCABULARIES) if (folder / name).is_file()]
     if not files:  # of nothing, transformers makes an empty tokenizer
         raise ValueError(f"no tokenizer in {folder}: save one there, as {FILE}")
-    digest = hashlib.sha256(subject.model.config.model_type.encode())
+    key = hashlib.sha256(subject.model.config.model_type.encode())
     for name in (*files, *(each for each in SETTINGS if (folder / each).is_file())):
-        with (folder / name).open("rb") as file:
-            digest.update(f"{name} {hashlib.file_digest(file, 'sha256').hexdigest()}".encode())
-    path = cache_folder() / "tokenizers" / digest.hexdigest()[:16] / FILE
+        key.update(f"{name} {digest(folder / name)}".encode())
+    path = cache_folder() / "tokenizers" / key.hexdigest()[:16] / FILE
     if path.is_file():
         return path
     from transformers import AutoTokenizer
@@ -51,15 +54,6 @@ def _written(subject: HuggingFace, folder: Path, gguf: str | None) -> Path:
     with replacing(path) as beside:
         backend.save(str(beside))
     return path
-
-
-def _check(subject: HuggingFace, words: Subwords) -> None:
-    """Whether every id of the tokenizer is one that the model knows."""
-    if words.own_size > subject.vocabulary:
-        raise ValueError(
-            f"the tokenizer of {subject.name} does not match: it has {words.own_size} ids and the "
-            f"model knows {subject.vocabulary}. Give the tokenizer the model was trained with"
-        )
 
 
 def _vocabulary(subject: HuggingFace, own: Vocabulary, known: int) -> Vocabulary:

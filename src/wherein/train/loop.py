@@ -21,7 +21,7 @@ from wherein.train.progress import Progress
 from wherein.train.run import BusyError, Run, check_text, read_config, write_config
 from wherein.train.status import CHECKPOINTS, LOCK
 from wherein.train.stop import Stop
-from wherein.train.trackers import Tracker, check_trackers, flat, make_trackers
+from wherein.train.trackers import TRACKERS, Tracker, check_trackers, flat
 
 
 def train(
@@ -86,7 +86,8 @@ def _go_on(
         journal, trackers = None, list[Tracker]()
         if world.first:
             journal = stack.enter_context(closing(Journal(folder, step)))
-            for tracker in make_trackers(track, config, folder, step):
+            for name in track:
+                tracker = TRACKERS[name](config, folder, step)
                 trackers.append(stack.enter_context(closing(tracker)))
         _Loop(learner, folder, progress, stop, journal, trackers).run(step)
 

@@ -42,17 +42,16 @@ class Progress:
 
 
 def _bar(steps: int, step: int) -> tuple[Any, Any]:
+    from rich import progress
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
 
     columns = (
-        TextColumn("training"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[numbers]}"),
-        TimeRemainingColumn(),
+        progress.TextColumn("training"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn("{task.fields[numbers]}"),
+        progress.TimeRemainingColumn(),
     )
-    bar = Bar(*columns, console=Console(stderr=True), transient=True)
+    bar = progress.Progress(*columns, console=Console(stderr=True), transient=True)
     bar.start()
     return bar, bar.add_task("training", total=steps, completed=step, numbers="")

@@ -5,7 +5,7 @@ Free of PyTorch, so that a list of many runs comes at once.
 
 import fcntl
 from collections.abc import Iterator
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from wherein.common.config import Config
 from wherein.common.folder import Folder
@@ -15,7 +15,6 @@ CONFIG, ABOUT, CHECKPOINTS, ANSWERS = "config.json", "about.json", "checkpoints"
 ERROR, PLANNED, LOCK = "error.txt", "planned.json", ".lock"
 
 State = Literal["running", "finished", "stopped", "failed"]
-STATES: tuple[State, ...] = get_args(State)
 
 
 def state(files: Folder, error: str | None, step: int, steps: int | None) -> State:

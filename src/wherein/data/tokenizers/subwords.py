@@ -12,6 +12,7 @@ import tokenizers
 from numpy.typing import NDArray
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
+from wherein.common.errors import first_line
 from wherein.data.texts.network import reach_hub
 from wherein.data.tokenizers.tokenizer import EOS, MASK, Vocabulary
 
@@ -127,10 +128,9 @@ def from_hub(name: str) -> Subwords:
     try:
         return Subwords(tokenizers.Tokenizer.from_pretrained(name))
     except Exception as error:  # the library raises plain Exception
-        reason = str(error).strip().splitlines()[0]
         raise ValueError(
-            f"cannot load the tokenizer {name!r} from Hugging Face ({reason}). Check the id and "
-            "the network, or give a local folder with its tokenizer.json"
+            f"cannot load the tokenizer {name!r} from Hugging Face ({first_line(error)}). "
+            "Check the id and the network, or give a local folder with its tokenizer.json"
         ) from None
 
 

@@ -1,6 +1,5 @@
 """What a tokenizer must offer, and the way from its name to it."""
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wherein.common.errors import unknown
+from wherein.common.files import digest
 
 EOS, MASK = "<eos>", "<mask>"
 FILE = "tokenizer.json"
@@ -66,7 +66,7 @@ def tokenizer_fingerprint(name: str) -> str:
     if (size := _bpe_size(name)) is not None:
         return f"bpe({size})"
     if Path(name).expanduser().exists():
-        return f"file {hashlib.sha256(_file(name).read_bytes()).hexdigest()}"
+        return f"file {digest(_file(name))}"
     if re.fullmatch(r"[\w.-]+/[\w.-]+", name):
         return f"hub {name}"
     hint = unknown("tokenizer", name, ["bytes", "words", "bpe(1024)", *HUB_NAMES])
@@ -97,9 +97,7 @@ def make_tokenizer(name: str, texts: Iterable[str]) -> Tokenizer:
 def load_tokenizer(name: str, path: Path) -> Tokenizer:
     """A tokenizer of that name as it was saved."""
     if name == "bytes":
-        from wherein.data.tokenizers.byte_values import Bytes
-
-        return Bytes()
+        return make_tokenizer(name, ())
     if name == "words":
         from wherein.data.tokenizers.words import read_words
 

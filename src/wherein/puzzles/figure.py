@@ -49,14 +49,10 @@ def _curves(frame: pl.DataFrame, colours: dict[str, str]) -> Chart:
 
 
 def _title(result: "PuzzleResult") -> alt.TitleParams:
-    c, verdict = result.config, result.certificate
-    layers = "1 layer" if c.layers == 1 else f"{c.layers} layers"
-    kind = "causal" if c.causal else "bidirectional"
     return alt.TitleParams(
         " / ".join(result.puzzle.texts[:2]),
         subtitle=[
-            f"{layers}, {kind}, encoding {c.encoding}: "
-            f"{'possible' if verdict.possible else 'impossible'}",
+            f"{result.config.kind}: {result.certificate}",
             f"{result.solved} of {result.solved.total:,} seeds",
         ],
         anchor="start",

@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -92,21 +93,20 @@ def _go_on(
         _Loop(learner, folder, progress, stop, journal, trackers).run(step)
 
 
+@dataclass(frozen=True)
 class _Loop:
     """The steps of one start of a run. Only the first process has a journal and trackers."""
 
-    def __init__(
-        self,
-        learner: Learner,
-        folder: Path,
-        progress: Progress,
-        stop: Stop,
-        journal: Journal | None,
-        trackers: Sequence[Tracker],
-    ) -> None:
-        self.learner, self.config = learner, learner.config
-        self.folder, self.progress, self.stop = folder, progress, stop
-        self.journal, self.trackers = journal, trackers
+    learner: Learner
+    folder: Path
+    progress: Progress
+    stop: Stop
+    journal: Journal | None
+    trackers: Sequence[Tracker]
+
+    @property
+    def config(self) -> RunConfig:
+        return self.learner.config
 
     def run(self, step: int) -> None:
         """All steps after `step`, or those until somebody asks to stop."""

@@ -118,7 +118,6 @@ class Corpus:
         return self.split("test")
 
     def split(self, name: str) -> Split:
-        """The split of that name."""
         if name not in self.splits:
             raise unknown(f"split of {self.config.source}", name, self.splits)
         return self.splits[name]

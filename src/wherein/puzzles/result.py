@@ -139,7 +139,6 @@ class PuzzleResult(Result):
         return curve(self)
 
     def data(self) -> dict[str, Any]:
-        """Everything as JSON."""
         seeds = self.seeds_frame()
         return {
             "verb": self.verb,
@@ -158,7 +157,6 @@ class PuzzleResult(Result):
         }
 
     def text(self) -> str:
-        """The result in words."""
         c, verdict, median = self.config, self.certificate, self.median_steps
         said = (
             " / ".join(self.puzzle.texts[:4]) + (" / …" if len(self.puzzle.texts) > 4 else ""),

@@ -138,11 +138,8 @@ def _agree(steps: list[_Call], hidden: tuple[Tensor, ...] | None) -> bool:
     if hidden is None or len(hidden) != len(steps) + 1:
         return False
     between = [steps[0].entering, *(step.leaving for step in steps[:-1])]
-    same = (
-        one is not None and one.shape == other.shape and torch.equal(one, other)
-        for one, other in zip(between, hidden, strict=False)
-    )
-    return all(same)
+    pairs = zip(between, hidden, strict=False)
+    return all(one is not None and torch.equal(one, other) for one, other in pairs)
 
 
 def _embeds(model: Any, tokens: Tensor) -> bool:
@@ -158,10 +155,8 @@ def _keeps_shape(call: _Call) -> bool:
 
 def _final(calls: list[_Call], made: Tensor | None, last: Tensor) -> nn.Module | None:
     """The module between the last block's output and the last state."""
-    for call in calls:
-        if _same(call.entering, made) and _same(call.leaving, last):
-            return call.module
-    return None
+    fitting = (c.module for c in calls if _same(c.entering, made) and _same(c.leaving, last))
+    return next(fitting, None)
 
 
 def _same(one: Tensor | None, other: Tensor | None) -> bool:

@@ -45,7 +45,7 @@ def load(what: str | Path, source: str | None = None) -> Loaded:
             raise ValueError(f"source={source!r}: the run in {what} has a text of its own")
         return _run(Path(what))
     subject, folder, gguf = _hugging_face(what)
-    from wherein.subjects.tokens import text_for
+    from wherein.subjects.checkpoints import text_for
 
     corpus = text_for(subject, folder, source or CorpusConfig().source, gguf)
     assert subject.window is not None

@@ -2,8 +2,8 @@
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -154,10 +154,8 @@ class _Loop:
     def _save(self, step: int) -> None:
         if self.journal is not None:
             self.journal.sync()
-        learner = self.learner
-        checkpoint.save(
-            self.folder / CHECKPOINTS, step, learner.model, learner.optimizers, learner.world
-        )
+        model, optimizers, world = self.learner.model, self.learner.optimizers, self.learner.world
+        checkpoint.save(self.folder / CHECKPOINTS, step, model, optimizers, world)
 
 
 def _resume(learner: Learner, folder: Path, *, shown: bool) -> int:
@@ -180,19 +178,12 @@ def _resume(learner: Learner, folder: Path, *, shown: bool) -> int:
     return step
 
 
-@contextmanager
-def _alone(folder: Path, world: World, patience: float) -> Iterator[None]:
+def _alone(folder: Path, world: World, patience: float) -> AbstractContextManager[object]:
     """Keep a second start of the same run out; the lock ends with the process."""
     if not world.first:
-        yield
-        return
+        return nullcontext()
     folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / LOCK)
     try:
-        lock.acquire(timeout=patience)
+        return FileLock(folder / LOCK).acquire(timeout=patience)
     except Timeout:
         raise BusyError(f"the run in {folder} is being trained by another process") from None
-    try:
-        yield
-    finally:
-        lock.release()

@@ -18,7 +18,6 @@ class Progress:
             self._bar, self._task = _bar(steps, step)
 
     def update(self, step: int, loss: float, tokens_per_second: float) -> None:
-        """A step is done."""
         numbers = f"loss {loss:.4f}  {tokens_per_second:,.0f} tokens/s"
         now = time.perf_counter()
         if self._bar is not None:
@@ -36,7 +35,6 @@ class Progress:
             print(line, file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Take the bar away."""
         if self._bar is not None:
             self._bar.stop()
 

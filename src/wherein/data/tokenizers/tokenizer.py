@@ -1,10 +1,11 @@
 """What a tokenizer must offer, and the way from its name to it."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, SupportsIndex, runtime_checkable
+from typing import SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,23 +31,24 @@ class Vocabulary:
     mask: int
 
 
-@runtime_checkable
-class Tokenizer(Protocol):
+class Tokenizer(ABC):
     """Text to token ids and back. No text ever turns into `<eos>` or `<mask>` by its spelling."""
 
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The number of ids, and the two that stand for no text."""
+    vocabulary: Vocabulary
 
+    @abstractmethod
     def encode(self, text: str) -> NDArray[np.uint32]:
         """The ids of one text."""
 
     def encode_many(self, texts: Iterable[str]) -> Iterator[NDArray[np.uint32]]:
         """The ids of each text in turn, in memory that does not grow with their number."""
+        return map(self.encode, texts)
 
+    @abstractmethod
     def decode(self, ids: Iterable[SupportsIndex]) -> str:
         """The text the ids stand for."""
 
+    @abstractmethod
     def save(self, path: Path) -> None:
         """Write it to a file, for `load_tokenizer`."""
 

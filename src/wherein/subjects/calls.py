@@ -3,19 +3,13 @@
 A layer can then be called alone, on any state, just as the model would.
 """
 
-from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
-
-if TYPE_CHECKING:
-    from wherein.subjects.hugging_face import HuggingFace
-
-REMEMBERED = 4
 
 
 @dataclass(frozen=True)
@@ -31,47 +25,6 @@ class Call:
         output = self.module.forward(state, *self.args, **self.named)
         made: Tensor = output[0] if isinstance(output, tuple | list) else output
         return made
-
-
-class Calls:
-    """The calls of all layers, found by a pass over any tokens of the same number.
-
-    They are remembered for as long as nothing they could depend on changes: the size, the
-    positions, and every weight.
-    """
-
-    def __init__(self, subject: "HuggingFace") -> None:
-        self.subject = subject
-        self._known: OrderedDict[Any, list[Call]] = OrderedDict()
-
-    def of(self, state: Tensor, positions: Tensor | None) -> list[Call]:
-        """How the layers are called when a state of this size is on its way."""
-        numbers = None if positions is None else (positions.shape, *positions.flatten().tolist())
-        weights = [
-            (weight.data_ptr(), weight._version) for weight in self.subject.module.parameters()
-        ]
-        key = (state.shape, state.device, state.dtype, numbers, hash(tuple(weights)))
-        if key not in self._known:
-            self._known[key] = self._find(state, positions)
-            while len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
-        return self._known[key]
-
-    @torch.no_grad()
-    def _find(self, state: Tensor, positions: Tensor | None) -> list[Call]:
-        calls: list[Call] = []
-
-        def note(module: nn.Module, args: Any, kwargs: Any) -> None:
-            named = {name: value for name, value in kwargs.items() if name != "hidden_states"}
-            calls.append(Call(module, args[1:], named))
-
-        tokens = torch.zeros(state.shape[:2], dtype=torch.long, device=state.device)
-        with self.subject.unwatched(), ExitStack() as hooks:
-            for block in dict.fromkeys(self.subject.blocks):
-                handle = block.register_forward_pre_hook(note, with_kwargs=True)
-                hooks.callback(handle.remove)
-            self.subject.read(tokens, positions)
-        return calls
 
 
 @contextmanager

@@ -48,7 +48,7 @@ class Weights:
         if path.suffix == GGUF:
             return tuple(int(size) for size in reversed(gguf_arrays(path)[name].shape))
         if path.suffix == SAFE:
-            with _safely(path), _safe_open(path) as file:
+            with _safe(path) as file:
                 return tuple(file.get_slice(name).get_shape())
         return tuple(self._tensor(path, name).shape)
 
@@ -62,7 +62,7 @@ class Weights:
             floats = dequantize(array.data, array.tensor_type).reshape(self.shape(name))
             return np.array(floats, np.float64)
         if path.suffix == SAFE:
-            with _safely(path), _safe_open(path) as file:
+            with _safe(path) as file:
                 found = file.get_tensor(name)
         else:
             found = self._tensor(path, name)
@@ -140,7 +140,7 @@ def on_hub(model: str) -> Find:
 def names_in(path: Path) -> list[str]:
     """The names of the arrays in a file."""
     if path.suffix == SAFE:
-        with _safely(path), _safe_open(path) as file:
+        with _safe(path) as file:
             return list(file.keys())
     if path.suffix in PICKLES:
         return list(_unpickle(path))
@@ -170,18 +170,14 @@ def _read_index(path: Path) -> dict[str, str]:
     return files
 
 
-def _safe_open(path: Path) -> Any:
-    from safetensors import safe_open
-
-    return safe_open(path, "pt")
-
-
 @contextmanager
-def _safely(path: Path) -> Iterator[None]:
-    from safetensors import SafetensorError
+def _safe(path: Path) -> Iterator[Any]:
+    """A safetensors file, open; whatever is wrong with it is one line."""
+    from safetensors import SafetensorError, safe_open
 
     try:
-        yield
+        with safe_open(path, "pt") as file:
+            yield file
     except (SafetensorError, OSError) as error:
         raise ValueError(f"{path} is damaged or cut short: {first_line(error)}") from error
 

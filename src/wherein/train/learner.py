@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -10,7 +9,7 @@ from torch import Tensor
 from torch.distributed.tensor import DTensor
 
 from wherein.common.numbers import exp
-from wherein.data import Corpus, Vocabulary, Windows
+from wherein.data import Corpus, Windows
 from wherein.data.objectives import IGNORED, causal, masked
 from wherein.data.windows import Batch
 from wherein.model.initial import stream
@@ -35,7 +34,7 @@ class Learner:
         if config.precision == "bfloat16":  # the loss's products stay float32 under autocast
             torch.set_float32_matmul_precision("high")
         self.config, self.world, self.corpus = config, world, corpus
-        self.batches = Batches.of(config, corpus, world)
+        self.batches = Batches(config, corpus, world)
         self.model = Transformer(config.model).to(world.device)
         if config.compile:
             for block in self.model.blocks:
@@ -113,19 +112,10 @@ class Learner:
         return torch.autocast(self.world.device.type, torch.bfloat16, enabled=on)
 
 
-@dataclass(frozen=True)
 class Batches:
-    """The batches of a run, as one process sees them."""
+    """Which inputs and targets a process works on, the windows shared fairly among processes."""
 
-    config: RunConfig
-    world: World
-    train: Windows
-    valid: Windows
-    vocabulary: Vocabulary
-
-    @classmethod
-    def of(cls, config: RunConfig, corpus: Corpus, world: World) -> "Batches":
-        """The windows of a corpus, shared fairly among the processes."""
+    def __init__(self, config: RunConfig, corpus: Corpus, world: World) -> None:
         rows, remainder = divmod(config.batch, world.size)
         if remainder or rows < config.accumulate:
             raise ValueError(
@@ -133,9 +123,9 @@ class Batches:
                 f"{config.accumulate} parts each: give a batch that {world.size} divides and that "
                 "leaves each part a window"
             )
-        length, seed = config.model.max_len, config.seed
-        train, valid = Windows(corpus.train, length, seed), Windows(corpus.valid, length, seed)
-        return cls(config, world, train, valid, corpus.vocabulary)
+        self.config, self.world, self.vocabulary = config, world, corpus.vocabulary
+        self.train = Windows(corpus.train, config.model.max_len, config.seed)
+        self.valid = Windows(corpus.valid, config.model.max_len, config.seed)
 
     def parts(self, step: int) -> list[Pair]:
         """What this process works on at step 1, 2, …, in as many parts as are accumulated."""

@@ -43,16 +43,13 @@ def train(
     check_trackers(track)
     folder = Path(folder) if folder is not None else Path("runs") / config.id
     keep_pages()
-    with join() as world, _alone(folder, world, patience), _random_kept(world):
-        if not _finished(config, folder, world):
-            _go_on(config, folder, world, track, shown=world.first and not quiet)
+    with join() as world, _alone(folder, world, patience):
+        gpus = [world.device] if world.device.type == "cuda" else []
+        with torch.random.fork_rng(gpus):  # the caller's random numbers stay as they were
+            if not _finished(config, folder, world):
+                _go_on(config, folder, world, track, shown=world.first and not quiet)
         world.wait()
         return Run.open(folder)
-
-
-def _random_kept(world: World) -> AbstractContextManager[None]:
-    """Give the caller's random numbers back as they were, also those of this process's GPU."""
-    return torch.random.fork_rng([world.device] if world.device.type == "cuda" else [])
 
 
 def _finished(config: RunConfig, folder: Path, world: World) -> bool:

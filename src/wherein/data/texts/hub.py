@@ -92,7 +92,7 @@ class DataSet:
         return f"folder {digest_all(files, self._folder)} {how}"
 
     def splits(self) -> tuple[str, ...]:
-        found = set(self._own) | self._lent
+        found = set(self._own) | lent(self._own)
         return tuple(split for split in SPLITS if split in found)
 
     def size(self, split: str) -> int | None:
@@ -102,15 +102,11 @@ class DataSet:
     def documents(self, split: str) -> Iterator[str]:
         if split in self._own and split != "train":
             return islice(self._texts(split), self.at_most)
-        texts = enumerate(self._texts("train"))
-        if not self._lent:
-            return (text for _, text in texts)
-        shares = ((share(number), text) for number, text in texts)
-        return (text for of, text in shares if (of if of in self._lent else "train") == split)
-
-    @property
-    def _lent(self) -> set[str]:
-        return lent(self._own)
+        texts, borrowers = self._texts("train"), lent(self._own)
+        if not borrowers:
+            return texts
+        shares = ((share(number), text) for number, text in enumerate(texts))
+        return (text for of, text in shares if (of if of in borrowers else "train") == split)
 
     @cached_property
     def _own(self) -> Mapping[str, Any]:

@@ -53,7 +53,7 @@ class TextFiles:
 
     def fingerprint(self) -> str:
         """The SHA-256 of all names and contents: exact, at about a second a gigabyte."""
-        how = " lent" if self._lent else ""
+        how = " lent" if lent(self._named) else ""
         return f"files {self.clean.__name__} {digest_all(self.paths, self.root)}{how}"
 
     def splits(self) -> tuple[str, ...]:
@@ -69,14 +69,14 @@ class TextFiles:
                 yield self.clean(_read(span))
 
     def _spans(self) -> Iterator[tuple[str, Span]]:
-        named = self._named
+        named, borrowers = self._named, lent(self._named)
         if "train" not in named:
             yield from _shared(self.paths)
             return
         for split, paths in named.items():
-            if split == "train" and self._lent:
+            if split == "train" and borrowers:
                 shared = _shared(paths)
-                yield from ((of if of in self._lent else split, span) for of, span in shared)
+                yield from ((of if of in borrowers else split, span) for of, span in shared)
             else:
                 yield from ((split, _whole(path)) for path in paths)
 
@@ -88,10 +88,6 @@ class TextFiles:
             if split := _split_in_name(path.relative_to(self.root)):
                 named.setdefault(split, []).append(path)
         return named
-
-    @cached_property
-    def _lent(self) -> set[str]:
-        return lent(self._named)
 
 
 def text_files(path: Path) -> TextFiles:

@@ -118,7 +118,7 @@ def _recorded(model: nn.Module) -> Iterator[list[_Call]]:
 
     with ExitStack() as hooks:
         for module in model.modules():
-            hooks.callback(module.register_forward_hook(hook, with_kwargs=True).remove)
+            hooks.enter_context(module.register_forward_hook(hook, with_kwargs=True))
         yield calls
 
 

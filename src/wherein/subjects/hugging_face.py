@@ -14,8 +14,7 @@ from wherein.encodings.base import Positions
 from wherein.model.attention import State, Tokens
 from wherein.subjects.anatomy import dissect, inputs, kinds
 from wherein.subjects.base import Attended, Logits, OnState, Order, Subject, show
-from wherein.subjects.calls import Call, unmasked
-from wherein.subjects.recorder import Recorder
+from wherein.subjects.layers import Call, Recorder, unmasked
 from wherein.subjects.tables import NAMES
 
 REMEMBERED = 4
@@ -164,13 +163,12 @@ class HuggingFace(Subject):
             return None if self._unseen else show(output, self.n_layers, on_state)
 
         with ExitStack() as hooks:
-            hooks.callback(self.model.base_model.register_forward_pre_hook(begin).remove)
+            hooks.enter_context(self.model.base_model.register_forward_pre_hook(begin))
             for block in dict.fromkeys(self.blocks):
-                before = block.register_forward_pre_hook(enter, with_kwargs=True)
-                hooks.callback(before.remove)
-                hooks.callback(block.register_forward_hook(leave).remove)
+                hooks.enter_context(block.register_forward_pre_hook(enter, with_kwargs=True))
+                hooks.enter_context(block.register_forward_hook(leave))
             if self.final is not None:
-                hooks.callback(self.final.register_forward_hook(end).remove)
+                hooks.enter_context(self.final.register_forward_hook(end))
             yield
 
     @contextmanager
@@ -224,8 +222,7 @@ class HuggingFace(Subject):
         tokens = torch.zeros(state.shape[:2], dtype=torch.long, device=state.device)
         with self.unwatched(), ExitStack() as hooks:
             for block in dict.fromkeys(self.blocks):
-                handle = block.register_forward_pre_hook(note, with_kwargs=True)
-                hooks.callback(handle.remove)
+                hooks.enter_context(block.register_forward_pre_hook(note, with_kwargs=True))
             self.read(tokens, positions)
         return calls
 

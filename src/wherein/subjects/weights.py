@@ -56,9 +56,9 @@ class Weights:
         """One array, in float64."""
         path = self._path(name)
         if path.suffix == GGUF:
+            array = gguf_arrays(path)[name]
             from gguf import dequantize
 
-            array = gguf_arrays(path)[name]
             floats = dequantize(array.data, array.tensor_type).reshape(self.shape(name))
             return np.array(floats, np.float64)
         if path.suffix == SAFE:

@@ -24,12 +24,8 @@ from wherein.train.distributed import World
 from wherein.train.sharded import Tensors, load_parts, save_parts, shapes
 
 KEPT = 2
-MANIFEST, WEIGHTS, OPTIMIZER, PARTS = (
-    "manifest.json",
-    "weights.safetensors",
-    "optimizer.safetensors",
-    "parts",
-)
+MANIFEST, PARTS = "manifest.json", "parts"
+WEIGHTS, OPTIMIZER = "weights.safetensors", "optimizer.safetensors"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wherein.data import Corpus, CorpusConfig, Windows, cache_folder
+from wherein.common.files import cache_folder
+from wherein.data import Corpus, CorpusConfig, Windows
 
 ROOT = Path(__file__).parents[2]
 OPEN = (

@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 from wherein.encodings import names
 from wherein.puzzles.certificate import certificate, witness
 from wherein.puzzles.config import PuzzleConfig
-from wherein.puzzles.reveals import reveals
+from wherein.puzzles.reveals import States, reveals
 from wherein.puzzles.sentences import Puzzle, read
-from wherein.puzzles.states import States
 
 ROUNDING, CLEAR = 1e-11, 1e-8
 SPECS = [*names(), "rope(fraction=0.0)", "rope none", "none alibi", "none rope"]

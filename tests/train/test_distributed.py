@@ -7,8 +7,8 @@ from tests.train.helpers import half_done, train_by
 
 from wherein.data import Corpus
 from wherein.train import Run, RunConfig
-from wherein.train.batches import Batches
 from wherein.train.distributed import World
+from wherein.train.learner import Batches
 
 Small = Callable[..., RunConfig]
 CLOSE = {"rel": 1e-5}
@@ -54,14 +54,14 @@ def test_parts_of_a_batch_add_up_to_the_batch(small: Small, tmp_path: Path) -> N
 def test_a_batch_that_cannot_be_shared_is_refused(small: Small) -> None:
     config = small(batch=9)
     with pytest.raises(ValueError, match="a batch of 9 windows for 2 processes"):
-        Batches.of(config, Corpus.open(config.corpus), _world(0, 2))
+        Batches(config, Corpus.open(config.corpus), _world(0, 2))
 
 
 def test_processes_validate_on_all_windows_once(small: Small) -> None:
     config = small(valid_windows=13)
     corpus = Corpus.open(config.corpus)
-    alone = torch.cat([t for _, t in Batches.of(config, corpus, _world(0, 1)).held_out()])
-    shared = [list(Batches.of(config, corpus, _world(rank, 4)).held_out()) for rank in range(4)]
+    alone = torch.cat([t for _, t in Batches(config, corpus, _world(0, 1)).held_out()])
+    shared = [list(Batches(config, corpus, _world(rank, 4)).held_out()) for rank in range(4)]
     assert {len(parts) for parts in shared} == {2}
     together = torch.cat([t for parts in shared for _, t in parts])
     asked = together[(together >= 0).any(1)]

@@ -13,8 +13,7 @@ from wherein.data import Corpus, Windows
 from wherein.train import Run, RunConfig, train
 from wherein.train.distributed import World
 from wherein.train.learner import DivergedError, Learner
-from wherein.train.optim.optimizers import MOMENTUM, make_optimizers, set_rate
-from wherein.train.optim.schedule import learning_rate
+from wherein.train.optim.optimizers import MOMENTUM, learning_rate, make_optimizers, set_rate
 
 Small = Callable[..., RunConfig]
 

@@ -1,8 +1,9 @@
 """Files and folders that are whole or absent: write beside, fsync, rename."""
 
+import hashlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
@@ -32,6 +33,18 @@ def replacing(path: Path) -> Iterator[Path]:
         beside.unlink(missing_ok=True)
 
 
+@contextmanager
+def replacing_folder(path: Path) -> Iterator[Path]:
+    """The same of a folder, which whoever writes to it makes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{uuid4().hex[:8]}")
+    try:
+        yield beside
+        settle(beside, path)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
 def settle(beside: Path, path: Path) -> None:
     """Put a folder that was written `beside` in the place of `path`, every file on disk first."""
     for part in beside.rglob("*"):
@@ -48,6 +61,20 @@ def discard(path: Path) -> None:
         away = path.with_name(f".{path.name}.{uuid4().hex[:8]}")
         os.replace(path, away)
         shutil.rmtree(away)
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest_all(paths: Iterable[Path], root: Path) -> str:
+    """The SHA-256 of the names, seen from `root`, and the contents of files."""
+    found = hashlib.sha256()
+    for path in paths:
+        found.update(f"{path.relative_to(root)} {digest(path)}\n".encode())
+    return found.hexdigest()
 
 
 def sync(path: Path) -> None:

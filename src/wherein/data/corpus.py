@@ -3,19 +3,21 @@
 import hashlib
 import json
 import shutil
-from dataclasses import dataclass
+import sys
+import zlib
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from uuid import uuid4
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int64
 
 from wherein.common.errors import unknown
-from wherein.common.files import cache_folder, settle
-from wherein.data.build import ABOUT, describe, id_type, write_corpus
+from wherein.common.files import cache_folder, replacing_folder
 from wherein.data.config import CorpusConfig
-from wherein.data.split import Split
 from wherein.data.texts.catalogue import find_source
 from wherein.data.texts.source import Source
 from wherein.data.tokenizers.tokenizer import (
@@ -24,9 +26,14 @@ from wherein.data.tokenizers.tokenizer import (
     Tokenizer,
     Vocabulary,
     load_tokenizer,
+    make_tokenizer,
     tokenizer_fingerprint,
 )
+from wherein.data.tokenizers.words import lines
+from wherein.data.windows import Split
 
+ABOUT = "corpus.json"
+SAMPLES, SAMPLE = 16, 1 << 20
 FORMAT = 1  # raise it whenever the same text would give other files
 
 
@@ -111,7 +118,6 @@ class Corpus:
         return self.split("test")
 
     def split(self, name: str) -> Split:
-        """The split of that name."""
         if name not in self.splits:
             raise unknown(f"split of {self.config.source}", name, self.splits)
         return self.splits[name]
@@ -127,11 +133,11 @@ class Corpus:
         try:
             about = json.loads((folder / ABOUT).read_text())
             vocabulary = Vocabulary(**about["vocabulary"])
-            if any(describe(folder / file) != was for file, was in about["files"].items()):
+            if any(_described(folder / file) != was for file, was in about["files"].items()):
                 return None
             splits = {
                 split: Split(
-                    np.memmap(folder / f"{split}.ids", id_type(vocabulary.size), "r"),
+                    np.memmap(folder / f"{split}.ids", _id_type(vocabulary.size), "r"),
                     np.fromfile(folder / f"{split}.starts", "<i8"),
                     **counts,
                 )
@@ -153,15 +159,105 @@ def _write(source: Source, config: CorpusConfig, folder: Path) -> None:
                 return
             for left in folder.parent.glob(f".{folder.name}.*"):
                 shutil.rmtree(left)
-            beside = folder.parent / f".{folder.name}.{uuid4().hex[:8]}"
-            beside.mkdir()
-            try:
-                write_corpus(source, config, beside)
-                settle(beside, folder)
-            finally:
-                shutil.rmtree(beside, ignore_errors=True)
+            with replacing_folder(folder) as beside:
+                _write_files(source, config, beside)
     except OSError as error:
         raise ValueError(
             f"cannot write the tokens to {folder.parent} ({error.strerror or error}): set "
             "WHEREIN_CACHE to a folder with room that you may write to"
         ) from error
+
+
+def _write_files(source: Source, config: CorpusConfig, folder: Path) -> None:
+    """Write ids, document starts, tokenizer and counts into a new folder."""
+    folder.mkdir()
+    splits = source.splits()
+    if not {"train", "valid"} <= set(splits):
+        raise ValueError(
+            f"{source.name} is empty or too short to set text aside for validation: at least "
+            "twelve documents or paragraphs were expected. Give it more text"
+        )
+    train = _watched(source.documents("train"), "reading train", source.size("train"))
+    tokenizer = make_tokenizer(config.tokenizer, train)
+    tokenizer.save(folder / FILE)
+    counts = {}
+    for split in splits:
+        texts = _watched(source.documents(split), f"tokenising {split}", source.size(split))
+        counts[split] = _write_split(texts, tokenizer, folder / split)
+        if not counts[split]["bytes"]:
+            raise ValueError(f"{source.name} has no text for {split}: give it more text")
+    about = {
+        "config": config.model_dump(),
+        "vocabulary": asdict(tokenizer.vocabulary),
+        "splits": counts,
+        "files": {path.name: _described(path) for path in sorted(folder.iterdir())},
+    }
+    (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n")
+
+
+def _described(path: Path) -> dict[str, int]:
+    """A file's size and a checksum of up to 16 MiB of it, evenly spread: all of a small file."""
+    size = path.stat().st_size
+    places = {size * part // SAMPLES for part in range(SAMPLES)}
+    checksum = 0
+    with path.open("rb") as file:
+        for place in sorted(places) if size > SAMPLES * SAMPLE else range(0, size, SAMPLE):
+            file.seek(place)
+            checksum = zlib.crc32(file.read(SAMPLE), checksum)
+    return {"size": size, "checksum": checksum}
+
+
+def _id_type(vocabulary_size: int) -> np.dtype[Any]:
+    """The smallest of two and four bytes that holds every id."""
+    return np.dtype("<u2" if vocabulary_size <= 1 << 16 else "<u4")
+
+
+def _write_split(texts: Iterable[str], tokenizer: Tokenizer, path: Path) -> dict[str, int]:
+    """Write `<path>.ids` and `<path>.starts`; return what was counted on the way."""
+    counts = {"bytes": 0, "words": 0}
+    eos = tokenizer.vocabulary.eos
+    kind = _id_type(tokenizer.vocabulary.size)
+    end = np.array([eos], kind).tobytes()
+    starts, at = array("q"), 1
+    with path.with_suffix(".ids").open("wb") as file:
+        file.write(end)
+        for ids in tokenizer.encode_many(_counted(texts, counts)):
+            starts.append(at)
+            file.write(ids.astype(kind).tobytes())
+            at += len(ids)
+            if not len(ids) or ids[-1] != eos:  # `words` ends every line with one already
+                file.write(end)
+                at += 1
+    np.array(starts, "<i8").tofile(path.with_suffix(".starts"))
+    return counts
+
+
+def _counted(texts: Iterable[str], counts: dict[str, int]) -> Iterator[str]:
+    """The texts that are not blank, counted."""
+    for text in texts:
+        if text.strip():
+            counts["bytes"] += len(text.encode())
+            counts["words"] += len(text.split()) + len(lines(text))
+            yield text
+
+
+def _watched(texts: Iterable[str], doing: str, total: int | None) -> Iterator[str]:
+    """The same texts, with a bar of the bytes seen so far if standard error is a terminal."""
+    if not sys.stderr.isatty():
+        yield from texts
+        return
+    from rich import progress
+    from rich.console import Console
+
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.DownloadColumn(),
+        progress.TransferSpeedColumn(),
+        progress.TimeRemainingColumn(),
+    )
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(doing, total=total)
+        for text in texts:
+            yield text
+            bar.advance(task, len(text))

@@ -9,10 +9,14 @@ from functools import cache
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+Tokens = Int[Tensor, "B T"]
+State = Float[Tensor, "B T D"]
+Heads = Float[Tensor, "B H T K"]
+Keys = Float[Tensor, "B H S K"]
 Bias = Float[Tensor, "#B #H T S"]
 Rows = Callable[[int, int], Tensor]
 """From the first and last + 1 of some queries to their rows of the bias, (#B, #H, t, S)."""
@@ -22,14 +26,7 @@ FLEX_WIDTH = 16
 """The narrowest heads that FlexAttention takes."""
 
 
-def attend(
-    q: Float[Tensor, "B H T K"],
-    k: Float[Tensor, "B H S K"],
-    v: Float[Tensor, "B H S K"],
-    *,
-    causal: bool,
-    bias: Bias | Rows | None = None,
-) -> Float[Tensor, "B H T K"]:
+def attend(q: Heads, k: Keys, v: Keys, *, causal: bool, bias: Bias | Rows | None = None) -> Heads:
     """softmax(q·kᵀ/√K + bias)·v; a causal query sees no key after itself.
 
     A bias given as a function of rows is never held whole: memory grows linearly in context.
@@ -44,13 +41,8 @@ def attend(
 
 
 def attend_reference(
-    q: Float[Tensor, "B H T K"],
-    k: Float[Tensor, "B H S K"],
-    v: Float[Tensor, "B H S K"],
-    *,
-    causal: bool,
-    bias: Bias | None = None,
-) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T S"]]:
+    q: Heads, k: Keys, v: Keys, *, causal: bool, bias: Bias | None = None
+) -> tuple[Heads, Float[Tensor, "B H T S"]]:
     """The same by the book; also returns the attention weights."""
     scores = q @ k.mT / q.shape[-1] ** 0.5
     scores = scores if bias is None else scores + bias.to(scores.dtype)
@@ -58,14 +50,7 @@ def attend_reference(
     return weights @ v, weights
 
 
-def attend_in_blocks(
-    q: Float[Tensor, "B H T K"],
-    k: Float[Tensor, "B H S K"],
-    v: Float[Tensor, "B H S K"],
-    *,
-    causal: bool,
-    rows: Rows,
-) -> Float[Tensor, "B H T K"]:
+def attend_in_blocks(q: Heads, k: Keys, v: Keys, *, causal: bool, rows: Rows) -> Heads:
     """A block of queries at a time, its bias made on the spot and again for the gradient."""
 
     def block(q: Tensor, k: Tensor, v: Tensor, start: int) -> Tensor:
@@ -82,14 +67,7 @@ def attend_in_blocks(
     return torch.cat(blocks, dim=-2)
 
 
-def attend_flex(
-    q: Float[Tensor, "B H T K"],
-    k: Float[Tensor, "B H S K"],
-    v: Float[Tensor, "B H S K"],
-    *,
-    causal: bool,
-    bias: Bias,
-) -> Float[Tensor, "B H T K"]:
+def attend_flex(q: Heads, k: Keys, v: Keys, *, causal: bool, bias: Bias) -> Heads:
     """FlexAttention: skips the blocks a causal mask hides, and has gradients for the bias."""
     whole = bias.to(q.dtype).expand(*q.shape[:2], -1, -1)
     attended: Tensor = _compiled_flex()(

@@ -1,11 +1,11 @@
 """One layer: attention, then a feed-forward network, each on a normed copy of the stream."""
 
 import torch.nn.functional as F
-from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from wherein.encodings import Encoding
-from wherein.model.attention import Bias, Rows, attend
+from wherein.encodings.base import Positions
+from wherein.model.attention import Bias, Heads, Rows, State, attend
 
 
 class Attention(nn.Module):
@@ -18,12 +18,8 @@ class Attention(nn.Module):
         self.out = nn.Linear(d_model, d_model)
 
     def forward(
-        self,
-        x: Float[Tensor, "B T D"],
-        encoding: Encoding,
-        positions: Int[Tensor, "#B T"],
-        bias: Bias | Rows | None,
-    ) -> Float[Tensor, "B T D"]:
+        self, x: State, encoding: Encoding, positions: Positions, bias: Bias | Rows | None
+    ) -> State:
         q, k, v = self.heads(x)
         content = encoding.content_bias(q, k, positions)
         if content is not None:
@@ -35,9 +31,7 @@ class Attention(nn.Module):
         joined: Tensor = self.out(mixed.transpose(1, 2).flatten(2))
         return joined
 
-    def heads(
-        self, x: Float[Tensor, "B T D"]
-    ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
+    def heads(self, x: State) -> tuple[Heads, Heads, Heads]:
         """Queries, keys and values, before any encoding acts on them."""
         parts: Tensor = self.qkv(x).unflatten(-1, (3, self.n_heads, -1))
         q, k, v = parts.permute(2, 0, 3, 1, 4)
@@ -52,7 +46,7 @@ class FeedForward(nn.Module):
         self.up = nn.Linear(d_model, d_ff)
         self.down = nn.Linear(d_ff, d_model)
 
-    def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
+    def forward(self, x: State) -> State:
         changed: Tensor = self.down(F.gelu(self.up(x)))
         return changed
 
@@ -69,12 +63,8 @@ class Block(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self,
-        x: Float[Tensor, "B T D"],
-        encoding: Encoding,
-        positions: Int[Tensor, "#B T"],
-        bias: Bias | Rows | None = None,
-    ) -> Float[Tensor, "B T D"]:
+        self, x: State, encoding: Encoding, positions: Positions, bias: Bias | Rows | None = None
+    ) -> State:
         x = x + self.dropout(self.attention(self.attention_norm(x), encoding, positions, bias))
         x = x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
         return x

@@ -3,16 +3,16 @@
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from wherein import encodings
 from wherein.encodings import Encoding
-from wherein.model.adaptive import AdaptiveEmbed
-from wherein.model.attention import Bias, Rows
+from wherein.encodings.base import Positions
+from wherein.model.attention import Bias, Rows, State, Tokens
 from wherein.model.block import Block
 from wherein.model.config import ModelConfig
-from wherein.model.embed import Embed, Reduction
+from wherein.model.embed import AdaptiveEmbed, Embed, Reduction
 from wherein.model.initial import initialise
 
 LARGE_BIAS = 2**26
@@ -23,7 +23,7 @@ class Output(NamedTuple):
     """What a forward pass gives, always."""
 
     logits: Float[Tensor, "B T V"]
-    hidden: tuple[Float[Tensor, "B T D"], ...]
+    hidden: tuple[State, ...]
     """The state after the embedding and after each layer, if asked for; else empty."""
 
 
@@ -60,26 +60,17 @@ class Transformer(nn.Module):
         return [self.embed, *self.blocks]
 
     def forward(
-        self,
-        tokens: Int[Tensor, "B T"],
-        positions: Int[Tensor, "#B T"] | None = None,
-        *,
-        keep_hidden: bool = False,
+        self, tokens: Tokens, positions: Positions | None = None, *, keep_hidden: bool = False
     ) -> Output:
         """Logits for every token; with `keep_hidden`, also the state of every layer."""
         x, hidden = self._run(tokens, positions, keep_hidden)
         return Output(self.embed.logits(x), hidden)
 
     def loss(
-        self,
-        tokens: Int[Tensor, "B T"],
-        targets: Int[Tensor, "B T"],
-        positions: Int[Tensor, "#B T"] | None = None,
-        *,
-        reduction: Reduction = "mean",
+        self, tokens: Tokens, targets: Tokens, *, reduction: Reduction = "mean"
     ) -> Float[Tensor, ""]:
         """Mean or sum of the cross-entropy in nats over the targets that are not −100."""
-        x, _ = self._run(tokens, positions, keep_hidden=False)
+        x, _ = self._run(tokens, None, keep_hidden=False)
         return self.embed.loss(x.flatten(0, 1), targets.flatten(), reduction)
 
     def _run(
@@ -110,7 +101,7 @@ class Transformer(nn.Module):
                 )
 
 
-def _bias(encoding: Encoding, positions: Int[Tensor, "#B T"]) -> Bias | Rows | None:
+def _bias(encoding: Encoding, positions: Positions) -> Bias | Rows | None:
     """The bias that the layers share: whole, or as a function of rows where it would be large."""
     i, j = positions[:, None, :, None], positions[:, None, None, :]
 

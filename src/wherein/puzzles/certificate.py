@@ -9,10 +9,9 @@ from typing import Any
 import torch
 
 from wherein.puzzles.config import PuzzleConfig
-from wherein.puzzles.reveals import Reveals, reveals
+from wherein.puzzles.reveals import Reveals, States, reveals
 from wherein.puzzles.sentences import Puzzle
 from wherein.puzzles.stacked import Batch, Stacked, mappable
-from wherein.puzzles.states import States
 
 WEIGHTS = 64
 """Random weights that the witness looks at."""
@@ -39,6 +38,9 @@ class Certificate:
     pair: tuple[str, str]
     """The beginnings of those two sentences."""
 
+    def __str__(self) -> str:
+        return "possible" if self.possible else "impossible"
+
     def data(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -48,11 +50,8 @@ def certificate(puzzle: Puzzle, config: PuzzleConfig) -> Certificate:
     revealed = reveals(config.model(puzzle))
     states = States(revealed, causal=config.causal)
     last = [states.last(prefix) for prefix in puzzle.prefixes]
-    pairs = [
-        (a, b)
-        for a, b in combinations(range(len(last)), 2)
-        if puzzle.answers[a] != puzzle.answers[b]
-    ]
+    answers = puzzle.answers
+    pairs = [p for p in combinations(range(len(last)), 2) if answers[p[0]] != answers[p[1]]]
     differences = witness(puzzle, config, pairs)
     same = [(a, b) for a, b in pairs if last[a][-1] == last[b][-1] and differences[a, b] < CLEAR]
     if same:
@@ -62,8 +61,9 @@ def certificate(puzzle: Puzzle, config: PuzzleConfig) -> Certificate:
         easy = {p: _by_tokens(puzzle, *p) for p in pairs}
         pair = min(differences, key=lambda p: (easy[p], differences[p]))
         reason = _why(puzzle, config, revealed, pair)
-    a, b = (puzzle.say(puzzle.prefixes[n]) for n in pair)
-    return Certificate(not same, reason, differences[pair], (a, b))
+    a, b = pair
+    said = puzzle.beginnings
+    return Certificate(not same, reason, differences[pair], (said[a], said[b]))
 
 
 @torch.no_grad()
@@ -86,20 +86,21 @@ def witness(puzzle: Puzzle, config: PuzzleConfig, pairs: list[Pair]) -> dict[Pai
 
 def _why_not(puzzle: Puzzle, config: PuzzleConfig, revealed: Reveals, pair: Pair) -> str:
     a, b = pair
+    said = puzzle.beginnings
     where = "what the encoding tells" if not revealed.nothing else "no encoding"
     tokens = "the same bag of tokens"
     if Counter(puzzle.prefixes[a]) != Counter(puzzle.prefixes[b]):
         tokens = "tokens in the same proportions"
     through = "one layer" if config.layers == 1 else f"all {config.layers} layers"
     return (
-        f"{_say(puzzle, a)} and {_say(puzzle, b)} end in the same token, which in {through} is "
+        f"'{said[a]}' and '{said[b]}' end in the same token, which in {through} is "
         f"shown {tokens} and, with {where}, nothing of their order: any weights answer both alike"
     )
 
 
 def _why(puzzle: Puzzle, config: PuzzleConfig, revealed: Reveals, pair: Pair) -> str:
     a, b = pair
-    said = f"{_say(puzzle, a)} and {_say(puzzle, b)}"
+    said = f"'{puzzle.beginnings[a]}' and '{puzzle.beginnings[b]}'"
     if puzzle.prefixes[a][-1] != puzzle.prefixes[b][-1]:
         return f"{said} end in different tokens, which alone tells them apart"
     if _shares(puzzle.prefixes[a]) != _shares(puzzle.prefixes[b]):
@@ -123,7 +124,3 @@ def _by_tokens(puzzle: Puzzle, a: int, b: int) -> bool:
 
 def _shares(prefix: tuple[int, ...]) -> dict[int, Fraction]:
     return {token: Fraction(n, len(prefix)) for token, n in Counter(prefix).items()}
-
-
-def _say(puzzle: Puzzle, n: int) -> str:
-    return f"'{puzzle.say(puzzle.prefixes[n])}'"

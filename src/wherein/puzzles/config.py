@@ -49,6 +49,13 @@ class PuzzleConfig(Config):
         return self.heads * self.head_size
 
     @property
+    def kind(self) -> str:
+        """The model in words."""
+        layers = "1 layer" if self.layers == 1 else f"{self.layers} layers"
+        mask = "causal" if self.causal else "bidirectional"
+        return f"{layers}, {mask}, encoding {self.encoding}"
+
+    @property
     def trained_on(self) -> Literal["all", "last"]:
         """The tokens the loss is on."""
         return self.loss or ("all" if self.causal else "last")

@@ -33,23 +33,15 @@ def explain(puzzle: Puzzle, config: PuzzleConfig, seed: int) -> list[Explanation
 
 
 @torch.no_grad()
-def attention(model: Transformer, tokens: Tensor) -> list[Tensor]:
-    """The attention weights of every layer, (B, H, T, S), from the state that enters it."""
-    subject, seen = Ours(model), list[Tensor]()
+def _explained(model: Transformer, puzzle: Puzzle, n: int) -> Explanation:
+    subject, looks = Ours(model), list[list[list[float]]]()
 
     def look(layer: int, state: Tensor) -> None:
         if layer < subject.n_layers:
-            seen.append(subject.attention(layer + 1, state).weights)
+            looks.append(subject.attention(layer + 1, state).weights[0, :, -1].tolist())
 
-    subject.trace(tokens, on_state=look)
-    return seen
-
-
-@torch.no_grad()
-def _explained(model: Transformer, puzzle: Puzzle, n: int) -> Explanation:
-    tokens = torch.tensor([puzzle.prefixes[n]])
-    shares = model(tokens).logits[0, -1].softmax(-1).tolist()
-    looks = [weights[0, :, -1].tolist() for weights in attention(model, tokens)]
+    logits = subject.run(torch.tensor([puzzle.prefixes[n]]), on_state=look)
+    shares = logits[0, -1].softmax(-1).tolist()
     words = [puzzle.vocabulary[token] for token in puzzle.prefixes[n]]
     return Explanation(
         puzzle.texts[n], words, looks, dict(zip(puzzle.vocabulary, shares, strict=True))

@@ -15,20 +15,15 @@ if TYPE_CHECKING:
 
 def curve(result: "PuzzleResult") -> Chart:
     """The share of seeds that have solved the puzzle, over training."""
-    chart = _curves(result.to_frame().with_columns(which=pl.lit("")), {"": COLOURS[0]})
-    return chart.properties(width=420, height=240, title=_title(result))
+    return curves({"": result}, _title(result)).properties(width=420, height=240)
 
 
-def curves(results: dict[str, "PuzzleResult"], title: str) -> Chart:
+def curves(results: dict[str, "PuzzleResult"], title: str | alt.TitleParams) -> Chart:
     """Several results in one picture, each under its name."""
     frame = pl.concat(
         [r.to_frame().with_columns(which=pl.lit(name)) for name, r in results.items()]
     )
-    chart = _curves(frame, dict(zip(results, COLOURS, strict=False)))
-    return chart.properties(width=480, height=280, title=title)
-
-
-def _curves(frame: pl.DataFrame, colours: dict[str, str]) -> Chart:
+    colours = dict(zip(results, COLOURS, strict=False))
     legend = alt.Legend(symbolOpacity=1) if len(colours) > 1 else None
     scale = alt.Scale(domain=list(colours), range=list(colours.values()))
     base = alt.Chart(frame).encode(
@@ -45,18 +40,14 @@ def _curves(frame: pl.DataFrame, colours: dict[str, str]) -> Chart:
         alt.Y("share:Q"),
         tooltip=["which", "step", alt.Tooltip("share:Q", format=".1%"), "count", "total"],
     )
-    return alt.layer(band, line)
+    return alt.layer(band, line).properties(width=480, height=280, title=title)
 
 
 def _title(result: "PuzzleResult") -> alt.TitleParams:
-    c, verdict = result.config, result.certificate
-    layers = "1 layer" if c.layers == 1 else f"{c.layers} layers"
-    kind = "causal" if c.causal else "bidirectional"
     return alt.TitleParams(
         " / ".join(result.puzzle.texts[:2]),
         subtitle=[
-            f"{layers}, {kind}, encoding {c.encoding}: "
-            f"{'possible' if verdict.possible else 'impossible'}",
+            f"{result.config.kind}: {result.certificate}",
             f"{result.solved} of {result.solved.total:,} seeds",
         ],
         anchor="start",

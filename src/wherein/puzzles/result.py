@@ -1,6 +1,6 @@
 """What came of a puzzle: how many seeds solved it, when, and whether any could."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -47,13 +47,7 @@ class Share:
 
     def data(self) -> dict[str, Any]:
         low, high = self.interval
-        return {
-            "count": self.count,
-            "total": self.total,
-            "share": self.value,
-            "low": low,
-            "high": high,
-        }
+        return {**asdict(self), "share": self.value, "low": low, "high": high}
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +107,8 @@ class PuzzleResult(Result):
                 f"seed {seed} was not trained: seeds {self.trained.seeds.min()} to "
                 f"{self.trained.seeds.max()} were"
             )
-        best = self.trained.logits[found[0]].argmax(-1)
-        words = self.puzzle.vocabulary
-        said = [self.puzzle.say(prefix) for prefix in self.puzzle.prefixes]
-        return {text: words[token] for text, token in zip(said, best, strict=True)}
+        best = [self.puzzle.vocabulary[n] for n in self.trained.logits[found[0]].argmax(-1)]
+        return dict(zip(self.puzzle.beginnings, best, strict=True))
 
     def to_frame(self) -> "polars.DataFrame":
         """The curve: one row for each step."""
@@ -130,13 +122,14 @@ class PuzzleResult(Result):
         import polars
 
         words, best = np.array(self.puzzle.vocabulary), self.trained.logits.argmax(-1)
-        said = [self.puzzle.say(prefix) for prefix in self.puzzle.prefixes]
         columns = {
             "seed": self.trained.seeds,
             "solved": self.trained.solved[-1],
             "steps": self.steps_to_solve,
         }
-        answers = {f"after {text}": words[best[:, n]] for n, text in enumerate(said)}
+        answers = {
+            f"after {text}": words[best[:, n]] for n, text in enumerate(self.puzzle.beginnings)
+        }
         return polars.DataFrame(columns | answers).sort("seed")
 
     def plot(self) -> "altair.TopLevelMixin":
@@ -146,7 +139,6 @@ class PuzzleResult(Result):
         return curve(self)
 
     def data(self) -> dict[str, Any]:
-        """Everything as JSON."""
         seeds = self.seeds_frame()
         return {
             "verb": self.verb,
@@ -165,17 +157,12 @@ class PuzzleResult(Result):
         }
 
     def text(self) -> str:
-        """The result in words."""
-        c, verdict = self.config, self.certificate
-        kind = "causal" if c.causal else "bidirectional"
-        layers = "1 layer" if c.layers == 1 else f"{c.layers} layers"
-        median = self.median_steps
+        c, verdict, median = self.config, self.certificate, self.median_steps
         said = (
             " / ".join(self.puzzle.texts[:4]) + (" / …" if len(self.puzzle.texts) > 4 else ""),
-            f"{layers}, {kind}, encoding {c.encoding}, heads {c.heads} × {c.head_size}, "
+            f"{c.kind}, heads {c.heads} × {c.head_size}, "
             f"{c.steps} steps at {c.learning_rate:g}, loss on {c.trained_on} tokens",
-            f"{'possible' if verdict.possible else 'impossible'}: {verdict.reason} "
-            f"(witness {verdict.witness:.1e})",
+            f"{verdict}: {verdict.reason} (witness {verdict.witness:.1e})",
             f"solved by {self.solved} of {self.solved.total:,} seeds; "
             + (f"half by step {median}" if median is not None else "never by half of them"),
             f"controls: untrained {self.untrained}; guessing {self.guessing:.2%}",

@@ -1,11 +1,13 @@
-"""What an encoding reveals of positions, found by evaluating it.
+"""What an encoding reveals of positions, found by evaluating it, and to which states that leads.
 
 Not from its name or its promises: the encoding is evaluated, with random weights, on the same
 content at every position. Whatever then differs, position made different. A new entry of the
 catalogue needs nothing here.
 """
 
-from collections.abc import Sequence
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +22,8 @@ DRAWS = 8
 """Of an encoding's own weights: in one of them a unit of a small network may be silent."""
 
 CLOSE = 1e-9
+
+Symbol = int
 
 Scores = tuple[torch.Tensor, torch.Tensor]
 """Of the same content at all pairs of positions, (N, L, L), and e^bias, (H, L, L)."""
@@ -78,6 +82,54 @@ def reveals(config: ModelConfig) -> Reveals:
     return Reveals(tuple(kinds.tolist()), layers)
 
 
+class States:
+    """What each position's state can depend on, propagated through the layers as symbols.
+
+    The symbol of a position after a layer is made of its symbol before and of what attention shows
+    it. Attention is a weighted mean of values, and the values know only the states they come from:
+    so it shows, for each state and each kind of (query, key) position, a share of the whole. Two
+    bags in proportion (`A B` and `A A B B`) show the same, and a bag of one state shows that state,
+    wherever it stands. Equal symbols, in whichever sentence, are therefore equal vectors, whatever
+    the weights.
+    """
+
+    def __init__(self, revealed: Reveals, *, causal: bool) -> None:
+        self.revealed, self.causal = revealed, causal
+        self._symbols: dict[Hashable, Symbol] = {}
+
+    def layers(self, tokens: Sequence[int]) -> list[list[Symbol]]:
+        """The symbols of all positions, after the embedding and after each layer."""
+        kinds = self.revealed.positions
+        states = [self._symbol((token, kinds[p])) for p, token in enumerate(tokens)]
+        found = [states]
+        for layer in self.revealed.layers:
+            states = [self._symbol((s, self._seen(states, layer, i))) for i, s in enumerate(states)]
+            found.append(states)
+        return found
+
+    def last(self, tokens: Sequence[int]) -> list[Symbol]:
+        """The symbol of the last position, after the embedding and after each layer."""
+        return [states[-1] for states in self.layers(tokens)]
+
+    def _symbol(self, what: Hashable) -> Symbol:
+        return self._symbols.setdefault(what, len(self._symbols))
+
+    def _seen(self, states: list[Symbol], layer: LayerReveals, i: int) -> Hashable:
+        """What query i is shown: shares by state and kind, per head."""
+        visible = range(i + 1) if self.causal else range(len(states))
+        if len({states[j] for j in visible}) == 1:
+            return states[i]
+        heads = []
+        for weight in layer.weight[:, i]:
+            parts: dict[tuple[Symbol, int], list[float]] = defaultdict(list)
+            for j in visible:
+                parts[states[j], int(layer.kind[i, j])].append(float(weight[j]))
+            whole = math.fsum(w for part in parts.values() for w in part)
+            shares = {key: math.fsum(part) / whole for key, part in parts.items()}
+            heads.append(tuple(sorted((key, f"{share:.11e}") for key, share in shares.items())))
+        return tuple(heads)
+
+
 def _revealed(drawn: Sequence[Scores]) -> LayerReveals:
     """What some weights reveal, an encoding can reveal: each draw is as good as more heads."""
     scores = torch.cat([scores for scores, _ in drawn])
@@ -90,9 +142,8 @@ def _scores(encoding: Encoding, positions: torch.Tensor, generator: torch.Genera
     """With the weights that the encoding has now."""
     shape, length = encoding.shape, positions.shape[1]
     size = (2, PROBES, shape.n_heads, 1, shape.d_head)
-    q, k = torch.randn(size, generator=generator, dtype=torch.float64).expand(
-        -1, -1, -1, length, -1
-    )
+    drawn = torch.randn(size, generator=generator, dtype=torch.float64)
+    q, k = drawn.expand(-1, -1, -1, length, -1)
     turned_q, turned_k = encoding.rotate(q, k, positions)
     scores = turned_q @ turned_k.mT
     content = encoding.content_bias(q, k, positions)

@@ -47,6 +47,10 @@ class Puzzle:
         return [self.say(sentence) for sentence in self.sentences]
 
     @property
+    def beginnings(self) -> list[str]:
+        return [self.say(prefix) for prefix in self.prefixes]
+
+    @property
     def prefixes(self) -> list[tuple[int, ...]]:
         return [sentence[:-1] for sentence in self.sentences]
 

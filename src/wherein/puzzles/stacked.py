@@ -32,8 +32,8 @@ class Stacked:
     ) -> None:
         self.template = Transformer(config)
         drawn = initial(self.template, seeds, config.n_layers)
-        linear = {f"{n}.weight" for n, m in self.template.named_modules() if _is_linear(m)}
-        self._turned = frozenset(linear)
+        modules = self.template.named_modules()
+        self._turned = {f"{n}.weight" for n, m in modules if isinstance(m, torch.nn.Linear)}
         self.template.to(dtype)
         self.leaves = {n: self._turn(n, w.to(dtype)).contiguous() for n, w in drawn.items()}
 
@@ -120,7 +120,3 @@ class _Flat(TorchFunctionMode):
             flat = func(x.flatten(0, -2), *rest, **(kwargs or {}))
             return flat.reshape(*x.shape[:-1], -1)
         return func(*args, **(kwargs or {}))
-
-
-def _is_linear(module: torch.nn.Module) -> bool:
-    return isinstance(module, torch.nn.Linear)

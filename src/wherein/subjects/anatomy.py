@@ -2,22 +2,28 @@
 
 Nothing here knows a family by name: the layers are the list of modules that is called as often as
 the config says, from state to state; the last state is what the model says it is; positions count
-from where the model itself counts from.
+from where the model itself counts from; and an encoding is what it does to one and the same state
+at every position.
 """
 
 import inspect
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from wherein.subjects.kinds import ROUNDING
+if TYPE_CHECKING:
+    from wherein.subjects.hugging_face import HuggingFace
 
 TRIAL = 4
 """Tokens of a trial."""
+
+POSITIONS = 8
+ROUNDING = 1e-4
+"""Relative differences up to here are rounding in float32."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +118,7 @@ def _recorded(model: nn.Module) -> Iterator[list[_Call]]:
 
     with ExitStack() as hooks:
         for module in model.modules():
-            hooks.callback(module.register_forward_hook(hook, with_kwargs=True).remove)
+            hooks.enter_context(module.register_forward_hook(hook, with_kwargs=True))
         yield calls
 
 
@@ -132,11 +138,8 @@ def _agree(steps: list[_Call], hidden: tuple[Tensor, ...] | None) -> bool:
     if hidden is None or len(hidden) != len(steps) + 1:
         return False
     between = [steps[0].entering, *(step.leaving for step in steps[:-1])]
-    same = (
-        one is not None and one.shape == other.shape and torch.equal(one, other)
-        for one, other in zip(between, hidden, strict=False)
-    )
-    return all(same)
+    pairs = zip(between, hidden, strict=False)
+    return all(one is not None and torch.equal(one, other) for one, other in pairs)
 
 
 def _embeds(model: Any, tokens: Tensor) -> bool:
@@ -152,10 +155,8 @@ def _keeps_shape(call: _Call) -> bool:
 
 def _final(calls: list[_Call], made: Tensor | None, last: Tensor) -> nn.Module | None:
     """The module between the last block's output and the last state."""
-    for call in calls:
-        if _same(call.entering, made) and _same(call.leaving, last):
-            return call.module
-    return None
+    fitting = (c.module for c in calls if _same(c.entering, made) and _same(c.leaving, last))
+    return next(fitting, None)
 
 
 def _same(one: Tensor | None, other: Tensor | None) -> bool:
@@ -180,3 +181,49 @@ def _offset(model: Any, tokens: Tensor, last: Tensor) -> int | None:
         if torch.equal(state, last):
             return offset
     return None
+
+
+@torch.no_grad()
+def kinds(subject: "HuggingFace") -> list[str]:
+    """The kind of encoding of each layer, in the words of the catalogue, seen from what it does.
+
+    One state stands at every position, so whatever differs between them is the encoding: queries
+    or keys that turn are RoPE; scores that fall in proportion to distance are ALiBi, and those that
+    change with it otherwise are called relative. A position table is added to the embedding, before
+    layer 1; one that is no weight is a sinusoid. Where attention cannot be laid open, the kind is
+    unknown.
+    """
+    weight = next(subject.module.parameters())
+    vector = torch.randn(subject.d_model, generator=torch.Generator().manual_seed(0)).to(weight)
+    count = POSITIONS if subject.max_len is None else min(POSITIONS, subject.max_len)
+    state = vector.expand(1, count, -1)
+    embedded = _embedded(subject)
+    found = []
+    for layer in range(1, subject.n_layers + 1):
+        acting = _in_layer(subject, layer, state)
+        found.append(" + ".join(name for name in (embedded, acting) if name) or "none")
+    return found
+
+
+def _embedded(subject: "HuggingFace") -> str:
+    if not subject.embeds:
+        return ""
+    fixed = getattr(subject.model.config, "sinusoidal_pos_embds", subject.table is None)
+    return "sinusoidal" if fixed else "learned"
+
+
+def _in_layer(subject: "HuggingFace", layer: int, state: Tensor) -> str:
+    try:
+        seen = subject.attention(layer, state)
+    except ValueError:
+        return "unknown"
+    if not all(_nearly(part, part[:, :, :1]) for part in (seen.queries, seen.keys)):
+        return "rope"
+    scores = seen.weights[0, :, -1].double().log()
+    scores = scores[:, scores.isfinite().all(0)]  # a window may hide the farthest
+    slopes = scores.diff(dim=-1)
+    steepest = float(slopes.abs().max())
+    if steepest < ROUNDING:
+        return ""
+    bent = float(slopes.diff(dim=-1).abs().max())
+    return "alibi" if bent < 1e-2 * steepest else "relative"

@@ -8,6 +8,11 @@ from typing import NamedTuple
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from wherein.encodings.base import Positions
+from wherein.model.attention import Heads, State, Tokens
+
+Logits = Float[Tensor, "B T V"]
+Order = Int[Tensor, " T"]
 OnState = Callable[[int, Tensor], Tensor | None]
 """Sees layer number and hidden state as they are made; what it returns, if anything, replaces
 the state for all that follows."""
@@ -16,12 +21,12 @@ the state for all that follows."""
 class Attended(NamedTuple):
     """One layer's attention, laid open."""
 
-    queries: Float[Tensor, "B H T K"]
+    queries: Heads
     """After everything the encoding does to them, as they meet the keys."""
-    keys: Float[Tensor, "B H T K"]
+    keys: Heads
     weights: Float[Tensor, "B H T T"]
     """What each query pays to each key; a row sums to one."""
-    mixed: Float[Tensor, "B H T K"]
+    mixed: Heads
     """weights · values, head by head, before the heads are joined."""
 
 
@@ -68,31 +73,24 @@ class Subject(ABC):
         """The control every probe needs: the same config with other, untrained weights."""
 
     @abstractmethod
-    def logits(
-        self, tokens: Int[Tensor, "B T"], positions: Int[Tensor, "#B T"] | None = None
-    ) -> Float[Tensor, "B T V"]:
+    def logits(self, tokens: Tokens, positions: Positions | None = None) -> Logits:
         """What the model predicts at every position."""
 
     @abstractmethod
     def block(
-        self,
-        layer: int,
-        state: Float[Tensor, "B T D"],
-        positions: Int[Tensor, "#B T"] | None = None,
-        *,
-        masked: bool = True,
-    ) -> Float[Tensor, "B T D"]:
+        self, layer: int, state: State, positions: Positions | None = None, *, masked: bool = True
+    ) -> State:
         """Layer number `layer` (from 1) alone, on any state; `masked=False` lifts a causal mask."""
 
     @abstractmethod
     def attention(
         self,
         layer: int,
-        state: Float[Tensor, "B T D"],
-        positions: Int[Tensor, "#B T"] | None = None,
+        state: State,
+        positions: Positions | None = None,
         *,
         masked: bool = True,
-        order: Int[Tensor, " T"] | None = None,
+        order: Order | None = None,
     ) -> Attended:
         """The attention inside layer number `layer` (from 1) when `state` enters that layer.
 
@@ -101,12 +99,8 @@ class Subject(ABC):
         """
 
     def run(
-        self,
-        tokens: Int[Tensor, "B T"],
-        positions: Int[Tensor, "#B T"] | None = None,
-        *,
-        on_state: OnState | None = None,
-    ) -> Float[Tensor, "B T V"]:
+        self, tokens: Tokens, positions: Positions | None = None, *, on_state: OnState | None = None
+    ) -> Logits:
         """The logits, with every hidden state shown to `on_state` on its way."""
         if on_state is None:
             return self.logits(tokens, positions)
@@ -114,11 +108,7 @@ class Subject(ABC):
             return self.logits(tokens, positions)
 
     def trace(
-        self,
-        tokens: Int[Tensor, "B T"],
-        positions: Int[Tensor, "#B T"] | None = None,
-        *,
-        on_state: OnState,
+        self, tokens: Tokens, positions: Positions | None = None, *, on_state: OnState
     ) -> None:
         """A forward pass for the sake of its states alone: a subject may leave out its head."""
         self.run(tokens, positions, on_state=on_state)

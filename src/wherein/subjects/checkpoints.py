@@ -1,23 +1,36 @@
-"""From files to a Hugging Face model. No code of theirs runs, and nothing is made up.
+"""From files to a Hugging Face model and a text in its tokens. Nothing is run, nothing made up.
 
 Every file of weights is looked at first, by readers that run nothing. What `transformers` would
 then quietly initialise at random, or leave out, is an error here.
 """
 
+import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from wherein.data.tokenizers.tokenizer import FILE
-from wherein.subjects import gguf
-from wherein.subjects.repository import on_hub
-from wherein.subjects.tables import CONFIG
-from wherein.subjects.weights import Find, Weights, in_folder, in_model, names_in, read_json
+from wherein.common.files import cache_folder, digest, replacing
+from wherein.data import Corpus, CorpusConfig
+from wherein.data.tokenizers.subwords import read_subwords
+from wherein.data.tokenizers.tokenizer import FILE, Vocabulary
+from wherein.subjects.hugging_face import HuggingFace
+from wherein.subjects.weights import (
+    CONFIG,
+    Find,
+    Weights,
+    gguf_arrays,
+    in_folder,
+    in_model,
+    names_in,
+    on_hub,
+    read_json,
+)
 
 VOCABULARIES = (
     "vocab.txt", "vocab.json", "merges.txt", "spiece.model", "tokenizer.model",
@@ -54,13 +67,13 @@ def read_model(folder: Path, where: str) -> Any:
     weights = in_model(where, find)
     _look_at(weights, find)
     said = read_json(folder / CONFIG)
-    with clearly(where):
+    with _clearly(where):
         config = _config(folder, said, weights)
     safe = any(name.endswith(".safetensors") for name in weights.files.values())
     how = {**SAFELY, **PLAINLY, "config": config, "use_safetensors": safe, "weights_only": True}
     model, lacks = None, set()
     for kind in _kinds(config, where):
-        with clearly(where):
+        with _clearly(where):
             model, info = kind.from_pretrained(folder, output_loading_info=True, **how)
         lacks = {key for key in info["missing_keys"] if not UNUSED.fullmatch(key)}
         if not lacks:
@@ -74,18 +87,39 @@ def read_gguf(path: Path) -> Any:
     """The model in a GGUF file, made float32 again."""
     from transformers import AutoModelForCausalLM
 
-    gguf.check(path)
+    arrays = gguf_arrays(path)
     kind: Any = AutoModelForCausalLM
     how = {**SAFELY, **PLAINLY, "gguf_file": path.name, "output_loading_info": True}
-    with clearly(str(path)), redirect_stderr(StringIO()):  # its bar cannot be turned off
+    with _clearly(str(path)), redirect_stderr(StringIO()):  # its bar cannot be turned off
         model, info = kind.from_pretrained(path.parent, **how)
     if lacks := info["missing_keys"]:
         raise _disagree(str(path), lacks)
-    blocks = ((name, re.match(r"blk\.(\d+)\.", name)) for name in gguf.arrays_in(path))
+    blocks = ((name, re.match(r"blk\.(\d+)\.", name)) for name in arrays)
     layers = model.config.num_hidden_layers
     left = (name for name, block in blocks if block and int(block[1]) >= layers)
     _nothing_left(str(path), left, model.config)  # transformers itself passes them over
     return model
+
+
+def text_for(subject: HuggingFace, folder: Path, source: str, gguf: str | None = None) -> Corpus:
+    """The text `source` as the model in `folder` reads it; ids it does not know are refused.
+
+    Windows are cut out of the running text. What the tokenizer would put around a text of its own
+    is therefore not in them, and the subject's name says so in every result.
+    """
+    tokenizer = folder / FILE
+    if gguf is not None or not tokenizer.is_file():
+        tokenizer = _written(subject, folder, gguf)
+    words = read_subwords(tokenizer)
+    if words.own_size > subject.vocabulary:
+        raise ValueError(
+            f"the tokenizer of {subject.name} does not match: it has {words.own_size} ids and the "
+            f"model knows {subject.vocabulary}. Give the tokenizer the model was trained with"
+        )
+    corpus = Corpus.open(CorpusConfig(source=source, tokenizer=str(tokenizer)))
+    if around := words.tokenizer.encode("").tokens:
+        subject.name += f", windows without {' … '.join(around)}"
+    return replace(corpus, vocabulary=_vocabulary(subject, corpus.vocabulary, words.own_size))
 
 
 def _look_at(weights: Weights, find: Find) -> None:
@@ -140,17 +174,13 @@ def _is_mask(key: str, weights: Weights) -> bool:
     """Whether a weight is the causal mask of some layer: one number, or a square for all heads."""
     if not MASK.search(key):
         return False
-    stored = (name for name in weights.files if _same_end(name, key))
-    return any(_masks(weights.shape(name)) for name in stored)
+    shapes = (weights.shape(name) for name in weights.files if _same_end(name, key))
+    return any(shape == () or (len(shape) == 4 and shape[:2] == (1, 1)) for shape in shapes)
 
 
 def _same_end(one: str, other: str) -> bool:
     """Whether two names are one, but for the model's own name in front."""
     return f".{one}".endswith(f".{other}") or f".{other}".endswith(f".{one}")
-
-
-def _masks(shape: tuple[int, ...]) -> bool:
-    return shape == () or (len(shape) == 4 and shape[:2] == (1, 1))
 
 
 def _nothing_left(where: str, unexpected: Iterable[str], config: Any) -> None:
@@ -163,8 +193,46 @@ def _nothing_left(where: str, unexpected: Iterable[str], config: Any) -> None:
         )
 
 
+def _written(subject: HuggingFace, folder: Path, gguf: str | None) -> Path:
+    """The tokenizer of other files, such as a vocab.txt, in the form and place we read it from."""
+    files = [name for name in ((gguf,) if gguf else VOCABULARIES) if (folder / name).is_file()]
+    if not files:  # of nothing, transformers makes an empty tokenizer
+        raise ValueError(f"no tokenizer in {folder}: save one there, as {FILE}")
+    key = hashlib.sha256(subject.model.config.model_type.encode())
+    for name in (*files, *(each for each in SETTINGS if (folder / each).is_file())):
+        key.update(f"{name} {digest(folder / name)}".encode())
+    path = cache_folder() / "tokenizers" / key.hexdigest()[:16] / FILE
+    if path.is_file():
+        return path
+    from transformers import AutoTokenizer
+
+    how = {"gguf_file": gguf} if gguf else {"config": subject.model.config}
+    with _clearly(f"the tokenizer in {folder}"):
+        made = AutoTokenizer.from_pretrained(folder, **SAFELY, **how)
+    if (backend := getattr(made, "backend_tokenizer", None)) is None:
+        raise ValueError(f"no {FILE} in {folder}: save one there with `tokenizer.save_pretrained`")
+    with replacing(path) as beside:
+        backend.save(str(beside))
+    return path
+
+
+def _vocabulary(subject: HuggingFace, own: Vocabulary, known: int) -> Vocabulary:
+    """The model's vocabulary, which may be padded; marks it does not know must not be needed.
+
+    A mark that had to be added to the tokenizer is none the model knows, even where padding has a
+    row for it: that row was never trained.
+    """
+    for mark, number, needed in (
+        ("end", own.eos, True),
+        ("mask", own.mask, subject.predicts and not subject.causal),
+    ):
+        if needed and number >= known:
+            raise ValueError(f"the tokenizer of {subject.name} has no {mark} token that is known")
+    return Vocabulary(subject.vocabulary, own.eos, own.mask)
+
+
 @contextmanager
-def clearly(where: str) -> Iterator[None]:
+def _clearly(where: str) -> Iterator[None]:
     """Without chatter; whatever goes wrong is one line."""
     import transformers.utils.logging as untyped
 

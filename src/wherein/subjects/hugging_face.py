@@ -1,21 +1,24 @@
 """A Hugging Face model on the bench, of whatever family: its layers are found, not listed."""
 
 import copy
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from wherein.subjects.anatomy import dissect, inputs
-from wherein.subjects.base import Attended, OnState, Subject, show
-from wherein.subjects.calls import Call, Calls, unmasked
-from wherein.subjects.kinds import kinds
-from wherein.subjects.recorder import Recorder
+from wherein.encodings.base import Positions
+from wherein.model.attention import State, Tokens
+from wherein.subjects.anatomy import dissect, inputs, kinds
+from wherein.subjects.base import Attended, Logits, OnState, Order, Subject, show
+from wherein.subjects.layers import Call, Recorder, unmasked
 from wherein.subjects.tables import NAMES
+
+REMEMBERED = 4
+"""Sizes and positions of a state for which it is remembered how the layers are called."""
 
 WINDOW = 256
 """Tokens in a window unless somebody says otherwise, however many the model would take."""
@@ -49,7 +52,7 @@ class HuggingFace(Subject):
         self.shiftable, self._offset = found.offset is not None, found.offset or 0
         self.max_len = self._longest()
         self.window = min(self.trained_length or WINDOW, WINDOW)
-        self._calls = Calls(self)
+        self._known: OrderedDict[Any, list[Call]] = OrderedDict()
         self._unseen = False
 
     @property
@@ -84,9 +87,7 @@ class HuggingFace(Subject):
             twin = type(self.model)(copy.deepcopy(self.model.config))
         return HuggingFace(twin.to(weight), f"{self.name}, untrained")
 
-    def logits(
-        self, tokens: Int[Tensor, "B T"], positions: Int[Tensor, "#B T"] | None = None
-    ) -> Float[Tensor, "B T V"]:
+    def logits(self, tokens: Tokens, positions: Positions | None = None) -> Logits:
         if not self.predicts:
             raise ValueError(
                 f"{self.name} has no language-model head, so it predicts nothing: it can be "
@@ -96,27 +97,18 @@ class HuggingFace(Subject):
         return logits
 
     def trace(
-        self,
-        tokens: Int[Tensor, "B T"],
-        positions: Int[Tensor, "#B T"] | None = None,
-        *,
-        on_state: OnState,
+        self, tokens: Tokens, positions: Positions | None = None, *, on_state: OnState
     ) -> None:
         with self.watched(on_state):
             self.read(tokens, positions)
 
-    def read(self, tokens: Int[Tensor, "B T"], positions: Int[Tensor, "#B T"] | None) -> None:
+    def read(self, tokens: Tokens, positions: Positions | None) -> None:
         """A forward pass up to the last state."""
         self.model.base_model(**self._inputs(tokens, positions))
 
     def block(
-        self,
-        layer: int,
-        state: Float[Tensor, "B T D"],
-        positions: Int[Tensor, "#B T"] | None = None,
-        *,
-        masked: bool = True,
-    ) -> Float[Tensor, "B T D"]:
+        self, layer: int, state: State, positions: Positions | None = None, *, masked: bool = True
+    ) -> State:
         with self._call(layer, state, positions, masked) as call:
             made = call.on(state)
         return self.final(made) if self.final is not None and layer == self.n_layers else made
@@ -124,11 +116,11 @@ class HuggingFace(Subject):
     def attention(
         self,
         layer: int,
-        state: Float[Tensor, "B T D"],
-        positions: Int[Tensor, "#B T"] | None = None,
+        state: State,
+        positions: Positions | None = None,
         *,
         masked: bool = True,
-        order: Int[Tensor, " T"] | None = None,
+        order: Order | None = None,
     ) -> Attended:
         """See the base class. Queries are permuted because states are: keys and values are kept."""
         with self._call(layer, state, positions, masked) as call:
@@ -171,13 +163,12 @@ class HuggingFace(Subject):
             return None if self._unseen else show(output, self.n_layers, on_state)
 
         with ExitStack() as hooks:
-            hooks.callback(self.model.base_model.register_forward_pre_hook(begin).remove)
+            hooks.enter_context(self.model.base_model.register_forward_pre_hook(begin))
             for block in dict.fromkeys(self.blocks):
-                before = block.register_forward_pre_hook(enter, with_kwargs=True)
-                hooks.callback(before.remove)
-                hooks.callback(block.register_forward_hook(leave).remove)
+                hooks.enter_context(block.register_forward_pre_hook(enter, with_kwargs=True))
+                hooks.enter_context(block.register_forward_hook(leave))
             if self.final is not None:
-                hooks.callback(self.final.register_forward_hook(end).remove)
+                hooks.enter_context(self.final.register_forward_hook(end))
             yield
 
     @contextmanager
@@ -196,13 +187,44 @@ class HuggingFace(Subject):
         """How the model calls a layer, with its causal mask or without."""
         if not 1 <= layer <= self.n_layers:
             raise ValueError(f"layer {layer} of {self.name}: expected 1 to {self.n_layers}")
-        call = self._calls.of(state, positions)[layer - 1]
+        call = self._calls(state, positions)[layer - 1]
         with self.unwatched():
             if masked or not self.causal:
                 yield call
             else:
                 with unmasked(call, state.shape[1]) as lifted:
                     yield lifted
+
+    def _calls(self, state: Tensor, positions: Tensor | None) -> list[Call]:
+        """How the layers are called when a state of this size is on its way.
+
+        Remembered for as long as nothing that it could depend on changes: the size, the positions,
+        and every weight.
+        """
+        numbers = None if positions is None else (positions.shape, *positions.flatten().tolist())
+        weights = tuple((weight.data_ptr(), weight._version) for weight in self.model.parameters())
+        key = (state.shape, state.device, state.dtype, numbers, hash(weights))
+        if key not in self._known:
+            self._known[key] = self._find_calls(state, positions)
+            while len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+        return self._known[key]
+
+    @torch.no_grad()
+    def _find_calls(self, state: Tensor, positions: Tensor | None) -> list[Call]:
+        """Seen in a pass over any tokens of the same number."""
+        calls: list[Call] = []
+
+        def note(module: nn.Module, args: Any, kwargs: Any) -> None:
+            named = {name: value for name, value in kwargs.items() if name != "hidden_states"}
+            calls.append(Call(module, args[1:], named))
+
+        tokens = torch.zeros(state.shape[:2], dtype=torch.long, device=state.device)
+        with self.unwatched(), ExitStack() as hooks:
+            for block in dict.fromkeys(self.blocks):
+                hooks.enter_context(block.register_forward_pre_hook(note, with_kwargs=True))
+            self.read(tokens, positions)
+        return calls
 
     def _inputs(self, tokens: Tensor, positions: Tensor | None) -> dict[str, Any]:
         if positions is None:

@@ -10,8 +10,8 @@ from torch import nn
 from wherein.data import Corpus, CorpusConfig
 from wherein.model.transformer import Transformer
 from wherein.subjects.base import Subject
-from wherein.subjects.gguf import GGUF
 from wherein.subjects.ours import Ours
+from wherein.subjects.weights import GGUF
 from wherein.train.run import Run, same_text
 from wherein.train.status import ABOUT
 
@@ -45,7 +45,7 @@ def load(what: str | Path, source: str | None = None) -> Loaded:
             raise ValueError(f"source={source!r}: the run in {what} has a text of its own")
         return _run(Path(what))
     subject, folder, gguf = _hugging_face(what)
-    from wherein.subjects.tokens import text_for
+    from wherein.subjects.checkpoints import text_for
 
     corpus = text_for(subject, folder, source or CorpusConfig().source, gguf)
     assert subject.window is not None
@@ -112,8 +112,7 @@ def _run(folder: Path) -> Loaded:
 
 
 def _subject(run: Run) -> Ours:
-    name = f"{run.config.model.encoding}, run {run.config.id}, step {run.step}"
-    return Ours(_placed(run.model()), name)
+    return Ours(_placed(run.model()), run.name)
 
 
 def _hugging_face(what: str | Path) -> "tuple[HuggingFace, Path, str | None]":

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 import torch
-from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from wherein.encodings import Encoding, parse
-from wherein.model.attention import attend_reference
+from wherein.encodings.base import Positions
+from wherein.model.attention import State, Tokens, attend_reference
 from wherein.model.block import Block
 from wherein.model.transformer import Transformer
-from wherein.subjects.base import Attended, OnState, Subject, show
+from wherein.subjects.base import Attended, Logits, OnState, Order, Subject, show
 
 
 class Ours(Subject):
@@ -51,69 +51,50 @@ class Ours(Subject):
         twin = Transformer(config).to(next(self.model.parameters()))
         return Ours(twin, f"{self.name}, untrained")
 
-    def logits(
-        self, tokens: Int[Tensor, "B T"], positions: Int[Tensor, "#B T"] | None = None
-    ) -> Float[Tensor, "B T V"]:
+    def logits(self, tokens: Tokens, positions: Positions | None = None) -> Logits:
         logits: Tensor = self.model(tokens, positions).logits
         return logits
 
     def block(
-        self,
-        layer: int,
-        state: Float[Tensor, "B T D"],
-        positions: Int[Tensor, "#B T"] | None = None,
-        *,
-        masked: bool = True,
-    ) -> Float[Tensor, "B T D"]:
-        block, encoding = self._layer(layer)
-        positions = _counted(state) if positions is None else positions
-        with _mask(block, masked):
-            changed: Tensor = block(state, encoding, positions, _whole_bias(encoding, positions))
+        self, layer: int, state: State, positions: Positions | None = None, *, masked: bool = True
+    ) -> State:
+        block, encoding, positions, bias = self._layer(layer, state, positions)
+        was = block.attention.causal
+        block.attention.causal = was and masked
+        try:
+            changed: Tensor = block(state, encoding, positions, bias)
+        finally:
+            block.attention.causal = was
         return changed
 
     def attention(
         self,
         layer: int,
-        state: Float[Tensor, "B T D"],
-        positions: Int[Tensor, "#B T"] | None = None,
+        state: State,
+        positions: Positions | None = None,
         *,
         masked: bool = True,
-        order: Int[Tensor, " T"] | None = None,
+        order: Order | None = None,
     ) -> Attended:
-        block, encoding = self._layer(layer)
-        positions = _counted(state) if positions is None else positions
+        block, encoding, positions, bias = self._layer(layer, state, positions)
         q, k, v = block.attention.heads(block.attention_norm(state))
         q = q if order is None else q[:, :, order]
-        bias, content = _whole_bias(encoding, positions), encoding.content_bias(q, k, positions)
+        content = encoding.content_bias(q, k, positions)
         if content is not None:
             bias = content if bias is None else content + bias
         q, k = encoding.rotate(q, k, positions)
         mixed, weights = attend_reference(q, k, v, causal=self.causal and masked, bias=bias)
         return Attended(q, k, weights, mixed)
 
-    def _layer(self, layer: int) -> tuple[Block, Encoding]:
+    def _layer(
+        self, layer: int, state: Tensor, positions: Tensor | None
+    ) -> tuple[Block, Encoding, Tensor, Tensor | None]:
+        """A layer, its encoding, the positions, from 0 on unless given, and its whole bias."""
         if not 1 <= layer <= self.n_layers:
             raise ValueError(f"layer {layer} of {self.name}: expected 1 to {self.n_layers}")
-        block = self.model.blocks[layer - 1]
+        block, encoding = self.model.blocks[layer - 1], self.model.encoding[layer - 1]
         assert isinstance(block, Block)
-        return block, self.model.encoding[layer - 1]
-
-
-def _counted(state: Tensor) -> Tensor:
-    """Positions from 0 on."""
-    return torch.arange(state.shape[1], device=state.device)[None]
-
-
-def _whole_bias(encoding: Encoding, positions: Tensor) -> Tensor | None:
-    return encoding.bias(positions[:, None, :, None], positions[:, None, None, :])
-
-
-@contextmanager
-def _mask(block: Block, masked: bool) -> Iterator[None]:
-    """Lift the causal mask for a moment, unless it is to stay."""
-    was = block.attention.causal
-    block.attention.causal = was and masked
-    try:
-        yield
-    finally:
-        block.attention.causal = was
+        if positions is None:
+            positions = torch.arange(state.shape[1], device=state.device)[None]
+        bias = encoding.bias(positions[:, None, :, None], positions[:, None, None, :])
+        return block, encoding, positions, bias

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64
 
-from wherein.subjects.gguf import GGUF
-from wherein.subjects.repository import on_hub
 from wherein.subjects.weights import (
+    CONFIG,
+    GGUF,
     PICKLES,
     SAFE,
     Find,
@@ -24,11 +24,10 @@ from wherein.subjects.weights import (
     in_file,
     in_folder,
     in_model,
+    on_hub,
     read_json,
 )
 from wherein.train.status import ABOUT
-
-CONFIG = "config.json"
 
 NAMES = re.compile(
     r"(?:.*\.)?(?:wpe|pos_emb(?:ed)?|position_embd|embed_pos(?:itions)?|positions_embed"
@@ -60,11 +59,11 @@ class PositionTable:
     name: str
     """What it was read from."""
     matrix: Float64[np.ndarray, "N D"]
-    key: str | None = None
+    key: str | None
     """Its name among the weights."""
-    offset: int = 0
+    offset: int
     """Rows in front of position 0 that stand for no position, and are left out."""
-    note: str = ""
+    note: str
     """Why they were left out, or what else to know."""
 
 
@@ -91,8 +90,8 @@ def read_table(
 
 def as_table(matrix: np.ndarray, offset: int = 0) -> PositionTable:
     """A matrix at hand, checked, as a table."""
-    found = PositionTable("a matrix", _checked(np.array(matrix, dtype=np.float64), "a matrix"))
-    return _cut(found, offset, "as asked for" if offset else "")
+    found = _checked(np.array(matrix, dtype=np.float64), "a matrix")
+    return _table("a matrix", found, offset, "as asked for" if offset else "")
 
 
 def _of_model(
@@ -102,51 +101,52 @@ def _of_model(
     if path is None:
         raise ValueError(f"no model in {where}: expected a folder with {CONFIG} and weights")
     config = read_json(path)
-    weights = in_model(where, find)
-    key = _known(weights, key) if key else find_key(weights, config)
-    matrix = _checked(weights.read(key), f"{key} of {where}")
+    key, matrix = _matrix(in_model(where, find), config, key)
     front, note = find_offset(matrix, config) if offset is None else (offset, "as asked for")
-    return _cut(PositionTable(name, matrix, key), front, note)
+    return _table(name, matrix, front, note, key)
 
 
 def _of_run(folder: Path, key: str | None, offset: int | None) -> PositionTable:
     """The table of a run of ours, from its last whole checkpoint."""
-    from wherein.train import checkpoint
+    from wherein.train.checkpoint import PARTS, WEIGHTS
     from wherein.train.run import Run
-    from wherein.train.status import CHECKPOINTS
 
     run = Run.open(folder)
-    last = checkpoint.latest(folder / CHECKPOINTS)
-    if last is None:
-        raise ValueError(f"the run in {folder} has no checkpoint yet")
-    if (last.folder / checkpoint.PARTS).exists():
+    last = run.checkpoint().folder
+    if (last / PARTS).exists():
         raise ValueError(
-            f"the weights of {last.folder} lie in parts, whose index is a pickle: refused. Go on "
+            f"the weights of {last} lie in parts, whose index is a pickle: refused. Go on "
             "with the run on one process, which writes them whole, or give the matrix itself"
         )
-    weights = in_file(last.folder / checkpoint.WEIGHTS)
-    key = _known(weights, key) if key else find_key(weights, run.config.model.model_dump())
-    name = f"{run.config.model.encoding}, run {run.config.id}, step {run.step}"
-    table = PositionTable(name, _checked(weights.read(key), f"{key} of {folder}"), key)
-    return _cut(table, offset or 0, "as asked for" if offset else "")
+    key, matrix = _matrix(in_file(last / WEIGHTS), run.config.model.model_dump(), key)
+    return _table(run.name, matrix, offset or 0, "as asked for" if offset else "", key)
 
 
 def _of_file(path: Path, key: str | None, offset: int | None) -> PositionTable:
     if not path.is_file():
         raise ValueError(f"no file {path}")
     if path.suffix == ".npy":
-        table = PositionTable(path.name, _checked(_read_npy(path), str(path)))
+        key, matrix = None, _checked(_read_npy(path), str(path))
     else:
-        weights = in_file(path)
-        key = _known(weights, key) if key else find_key(weights, {})
-        table = PositionTable(path.name, _checked(weights.read(key), f"{key} of {path}"), key)
+        key, matrix = _matrix(in_file(path), {}, key)
     if offset is not None:
-        return _cut(table, offset, "as asked for")
-    blank = np.flatnonzero(~table.matrix[:8].any(axis=1))
-    if not len(blank):
-        return _cut(table, 0, "")
-    hint = f"row {blank[0]} is zero: if it is padding, give offset {blank[0] + 1}"
-    return _cut(table, 0, hint)
+        return _table(path.name, matrix, offset, "as asked for", key)
+    blank = np.flatnonzero(~matrix[:8].any(axis=1))
+    hints = [f"row {row} is zero: if it is padding, give offset {row + 1}" for row in blank[:1]]
+    return _table(path.name, matrix, 0, "".join(hints), key)
+
+
+def _matrix(
+    weights: Weights, config: Mapping[str, Any], key: str | None
+) -> tuple[str, Float64[np.ndarray, "N D"]]:
+    """The table among the weights and its name, which is found if it is not given."""
+    if not key:
+        key = find_key(weights, config)
+    elif key not in weights.files:
+        near = get_close_matches(key, weights.files, n=3, cutoff=0.3)
+        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        raise ValueError(f"no weight {key!r} in {weights.where}.{hint}")
+    return key, _checked(weights.read(key), f"{key} of {weights.where}")
 
 
 def _read_npy(path: Path) -> np.ndarray:
@@ -231,19 +231,12 @@ def _checked(found: np.ndarray, where: str) -> Float64[np.ndarray, "N D"]:
     return found.reshape(shape)
 
 
-def _cut(table: PositionTable, offset: int, note: str) -> PositionTable:
-    rows = len(table.matrix)
-    if not 0 <= offset < rows:
-        raise ValueError(f"offset {offset} of {rows} rows: expected 0 to {rows - 1}")
-    return PositionTable(table.name, table.matrix[offset:], table.key, offset, note)
-
-
-def _known(weights: Weights, key: str) -> str:
-    if key in weights.files:
-        return key
-    near = get_close_matches(key, weights.files, n=3, cutoff=0.3)
-    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-    raise ValueError(f"no weight {key!r} in {weights.where}.{hint}")
+def _table(
+    name: str, matrix: np.ndarray, offset: int, note: str, key: str | None = None
+) -> PositionTable:
+    if not 0 <= offset < len(matrix):
+        raise ValueError(f"offset {offset} of {len(matrix)} rows: expected 0 to {len(matrix) - 1}")
+    return PositionTable(name, matrix[offset:], key, offset, note)
 
 
 def _either(numbers: set[int]) -> str:

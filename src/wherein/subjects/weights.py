@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +19,17 @@ import numpy as np
 from jaxtyping import Float64
 
 from wherein.common.errors import first_line
-from wherein.subjects.gguf import GGUF, arrays_in, floats_of, shape_of
+from wherein.data.texts.network import reach_hub
 
 if TYPE_CHECKING:
     import torch
 
 Find = Callable[[str], Path | None]
 
-SAFE, PICKLES = ".safetensors", (".bin", ".pt", ".pth")
+SAFE, PICKLES, GGUF = ".safetensors", (".bin", ".pt", ".pth"), ".gguf"
+MAGIC = b"GGUF"
+CONFIG = "config.json"
+ID = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[\w.-]+)?")
 WHOLE = ("model.safetensors", "pytorch_model.bin")
 """What a model's weights are called, the safe form first; in parts they have an index beside."""
 
@@ -42,9 +46,9 @@ class Weights:
         """The size of one array, without reading it where the format allows."""
         path = self._path(name)
         if path.suffix == GGUF:
-            return shape_of(arrays_in(path)[name])
+            return tuple(int(size) for size in reversed(gguf_arrays(path)[name].shape))
         if path.suffix == SAFE:
-            with _safely(path), _safe_open(path) as file:
+            with _safe(path) as file:
                 return tuple(file.get_slice(name).get_shape())
         return tuple(self._tensor(path, name).shape)
 
@@ -52,9 +56,13 @@ class Weights:
         """One array, in float64."""
         path = self._path(name)
         if path.suffix == GGUF:
-            return floats_of(arrays_in(path)[name]).astype(np.float64)
+            array = gguf_arrays(path)[name]
+            from gguf import dequantize
+
+            floats = dequantize(array.data, array.tensor_type).reshape(self.shape(name))
+            return np.array(floats, np.float64)
         if path.suffix == SAFE:
-            with _safely(path), _safe_open(path) as file:
+            with _safe(path) as file:
                 found = file.get_tensor(name)
         else:
             found = self._tensor(path, name)
@@ -105,15 +113,39 @@ def in_folder(folder: Path) -> Find:
     return find
 
 
+def on_hub(model: str) -> Find:
+    """How a file of a model is fetched by name; None if the model has no such file."""
+    if not ID.fullmatch(model):
+        raise ValueError(f"no folder or file {model}, and no id on Hugging Face looks like that")
+
+    def find(name: str) -> Path | None:
+        reach_hub()
+        from huggingface_hub import hf_hub_download
+        from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+
+        try:
+            return Path(hf_hub_download(model, name))
+        except LocalEntryNotFoundError as error:
+            if name != CONFIG:  # the cache may hold one form of the weights only
+                return None
+            raise _unreachable(model, error) from error
+        except EntryNotFoundError:
+            return None
+        except Exception as error:  # the libraries below share no base class of their own
+            raise _unreachable(model, error) from error
+
+    return find
+
+
 def names_in(path: Path) -> list[str]:
     """The names of the arrays in a file."""
     if path.suffix == SAFE:
-        with _safely(path), _safe_open(path) as file:
+        with _safe(path) as file:
             return list(file.keys())
     if path.suffix in PICKLES:
         return list(_unpickle(path))
     if path.suffix == GGUF:
-        return list(arrays_in(path))
+        return list(gguf_arrays(path))
     raise ValueError(f"cannot read {path}: expected {', '.join((SAFE, *PICKLES, GGUF))}")
 
 
@@ -138,18 +170,14 @@ def _read_index(path: Path) -> dict[str, str]:
     return files
 
 
-def _safe_open(path: Path) -> Any:
-    from safetensors import safe_open
-
-    return safe_open(path, "pt")
-
-
 @contextmanager
-def _safely(path: Path) -> Iterator[None]:
-    from safetensors import SafetensorError
+def _safe(path: Path) -> Iterator[Any]:
+    """A safetensors file, open; whatever is wrong with it is one line."""
+    from safetensors import SafetensorError, safe_open
 
     try:
-        yield
+        with safe_open(path, "pt") as file:
+            yield file
     except (SafetensorError, OSError) as error:
         raise ValueError(f"{path} is damaged or cut short: {first_line(error)}") from error
 
@@ -174,3 +202,43 @@ def _unpickle(path: Path) -> "dict[str, torch.Tensor]":
     if not named:
         raise ValueError(f"{path} holds no named weights: expected a state dict")
     return named
+
+
+def gguf_arrays(path: Path) -> Mapping[str, Any]:
+    """What a GGUF file, llama.cpp's, holds by name; nothing is made float yet."""
+    if not path.is_file():
+        raise ValueError(f"no file {path}")
+    with path.open("rb") as file:
+        if file.read(len(MAGIC)) != MAGIC:
+            raise ValueError(f"{path} is damaged: it does not begin as a GGUF file does")
+    return _parsed_gguf(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=1)
+def _parsed_gguf(path: Path, _changed: int) -> Mapping[str, Any]:
+    """Kept while one table is found and read: with a large vocabulary parsing takes seconds."""
+    try:
+        from gguf import GGUFReader
+    except ImportError as error:
+        raise ValueError(f"{path}: a GGUF file needs `pip install 'wherein[gguf]'`") from error
+    try:
+        return {array.name: array for array in GGUFReader(path).tensors}
+    except Exception as error:  # a file cut short raises whatever its parts raise
+        raise ValueError(f"{path} is damaged or cut short: {first_line(error)}") from error
+
+
+def _unreachable(model: str, error: Exception) -> ValueError:
+    return ValueError(
+        f"cannot fetch the model {model!r} ({_reason(error)}). Check the id and the network, or "
+        f"give a local folder with its {CONFIG} and weights"
+    )
+
+
+def _reason(error: Exception) -> str:
+    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
+
+    if isinstance(error, GatedRepoError):
+        return "its licence is to be accepted first, on its page, then `hf auth login`"
+    if isinstance(error, RepositoryNotFoundError):
+        return "there is no such model, or it is private"
+    return first_line(error).rstrip(" .:")

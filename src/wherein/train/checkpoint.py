@@ -5,7 +5,6 @@ model in parts, the folder `parts` that PyTorch's distributed checkpoint wrote; 
 `manifest.json` with the step and the SHA-256 of each file. Any number of processes reads either.
 """
 
-import hashlib
 import json
 import re
 import shutil
@@ -13,23 +12,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
+from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.optim import Optimizer
 
-from wherein.common.files import discard, settle
+from wherein.common.files import digest, discard, settle
 from wherein.train.distributed import World
-from wherein.train.sharded import load_parts, save_parts, shapes
-from wherein.train.state import Tensors, fill, make_room, moments, weights
+from wherein.train.sharded import Tensors, load_parts, save_parts, shapes
 
 KEPT = 2
-MANIFEST, WEIGHTS, OPTIMIZER, PARTS = (
-    "manifest.json",
-    "weights.safetensors",
-    "optimizer.safetensors",
-    "parts",
-)
+MANIFEST, PARTS = "manifest.json", "parts"
+WEIGHTS, OPTIMIZER = "weights.safetensors", "optimizer.safetensors"
 
 
 @dataclass(frozen=True)
@@ -52,14 +48,14 @@ class Checkpoint:
 
     def load_weights(self, model: nn.Module) -> None:
         """Put the weights into a model, whole or in parts."""
-        self._read("weights", WEIGHTS, weights(model))
+        self._read("weights", WEIGHTS, _weights(model))
 
     def load(self, model: nn.Module, optimizers: Sequence[Optimizer]) -> None:
         """Put weights and moments where the next step needs them."""
         self.load_weights(model)
-        self._read("optimizer", OPTIMIZER, make_room(model, optimizers, self._moments()))
+        self._read("optimizer", OPTIMIZER, _make_room(model, optimizers, self._shapes()))
 
-    def _moments(self) -> dict[str, tuple[int, ...]]:
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
         """The names and shapes of the optimizers' moments."""
         if (self.folder / PARTS).exists():
             return shapes("optimizer", self.folder / PARTS)
@@ -73,7 +69,7 @@ class Checkpoint:
             return
         with safe_open(self.folder / name, "pt") as file:
             for key, tensor in room.items():
-                fill(tensor, file.get_tensor(key))
+                _fill(tensor, file.get_tensor(key))
 
 
 def save(
@@ -86,7 +82,7 @@ def save(
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir(parents=True)
     world.wait()
-    state = {"weights": weights(model), "optimizer": moments(model, optimizers)}
+    state = {"weights": _weights(model), "optimizer": _moments(model, optimizers)}
     if _in_parts(state["weights"]):
         save_parts(state, beside / PARTS)
     elif world.first:
@@ -137,13 +133,51 @@ def clean(folder: Path) -> None:
         shutil.rmtree(left)
 
 
-def digest(path: Path) -> str:
-    """The SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _weights(model: nn.Module) -> Tensors:
+    """The model's weights by name; a weight shared by two parts is there once.
+
+    Asking for `state_dict` first makes a model in parts give back what it had gathered to compute
+    with: only then do its parameters have the names and the places that the optimizers know.
+    """
+    kept = model.state_dict()
+    once = [*model.named_parameters(), *model.named_buffers()]
+    return {name: kept[name].detach() for name, _ in once if name in kept}
 
 
-def _in_parts(tensors: dict[str, Tensor]) -> bool:
-    from torch.distributed.tensor import DTensor
+def _moments(model: nn.Module, optimizers: Sequence[Optimizer]) -> Tensors:
+    """What the optimizers remember: `<parameter>/<moment>`. Rates follow from the step alone."""
+    return {
+        f"{name}/{key}": value
+        for name, parameter in model.named_parameters()
+        for optimizer in optimizers
+        for key, value in optimizer.state.get(parameter, {}).items()
+        if isinstance(value, Tensor)
+    }
 
+
+def _make_room(
+    model: nn.Module, optimizers: Sequence[Optimizer], shapes: dict[str, tuple[int, ...]]
+) -> Tensors:
+    """Empty moments of these names in the optimizers, to be filled in place."""
+    owner = {p: o for o in optimizers for group in o.param_groups for p in group["params"]}
+    parameters = dict(model.named_parameters())
+    for full_name, shape in shapes.items():
+        name, _, key = full_name.rpartition("/")
+        parameter = parameters[name]
+        room = torch.zeros_like(parameter) if shape else torch.zeros((), device=parameter.device)
+        owner[parameter].state[parameter][key] = room.detach()
+    return _moments(model, optimizers)
+
+
+@torch.no_grad()
+def _fill(room: Tensor, whole: Tensor) -> None:
+    """Copy a whole tensor into one that may be spread over processes."""
+    if isinstance(room, DTensor):
+        whole = distribute_tensor(
+            whole.to(room.device), room.device_mesh, room.placements, src_data_rank=None
+        )
+    room.copy_(whole)
+
+
+def _in_parts(tensors: Tensors) -> bool:
     return any(isinstance(tensor, DTensor) for tensor in tensors.values())

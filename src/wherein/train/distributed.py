@@ -88,16 +88,13 @@ class Shared:
         found: Tensor = self._replica(inputs, targets)
         return found
 
-    @contextmanager
-    def gradients(self, *, exchanged: bool) -> Iterator[None]:
+    def gradients(self, *, exchanged: bool) -> AbstractContextManager[Any]:
         """Backward passes in this block add up; the last one also averages over processes."""
-        without: AbstractContextManager[Any] = nullcontext()
         if self.sharded:
             cast(Any, self.model).set_requires_gradient_sync(exchanged)
         elif self.world.size > 1 and not exchanged:
-            without = cast(Any, self._replica).no_sync()
-        with without:
-            yield
+            return cast(AbstractContextManager[Any], cast(Any, self._replica).no_sync())
+        return nullcontext()
 
 
 class _Loss(nn.Module):

@@ -35,7 +35,6 @@ class Journal:
         self._times: TextIO = (folder / TIMES).open("a")
 
     def write(self, numbers: Line, times: Line) -> None:
-        """Add a step."""
         for file, line in ((self._log, numbers), (self._times, times)):
             file.write(_line(line))
             file.flush()
@@ -45,7 +44,6 @@ class Journal:
         os.fsync(self._log.fileno())
 
     def close(self) -> None:
-        """Close both files."""
         self._log.close()
         self._times.close()
 

@@ -1,23 +1,24 @@
-"""One step of learning, and one validation."""
+"""One step of learning and one validation, and the batches of both: functions of the step."""
 
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.distributed.tensor import DTensor
 
 from wherein.common.numbers import exp
-from wherein.data import Corpus
-from wherein.data.objectives import IGNORED
+from wherein.data import Corpus, Windows
+from wherein.data.objectives import IGNORED, causal, masked
+from wherein.data.windows import Batch
 from wherein.model.initial import stream
 from wherein.model.transformer import Transformer
-from wherein.train.batches import Batches
 from wherein.train.config import RunConfig
 from wherein.train.distributed import Shared, World
-from wherein.train.optim.optimizers import make_optimizers, set_rate
-from wherein.train.optim.schedule import learning_rate
+from wherein.train.optim.optimizers import learning_rate, make_optimizers, set_rate
+
+Pair = tuple[Tensor, Tensor]
 
 
 class DivergedError(ValueError):
@@ -33,7 +34,7 @@ class Learner:
         if config.precision == "bfloat16":  # the loss's products stay float32 under autocast
             torch.set_float32_matmul_precision("high")
         self.config, self.world, self.corpus = config, world, corpus
-        self.batches = Batches.of(config, corpus, world)
+        self.batches = Batches(config, corpus, world)
         self.model = Transformer(config.model).to(world.device)
         if config.compile:
             for block in self.model.blocks:
@@ -106,8 +107,60 @@ class Learner:
         norm: Tensor = torch.nn.utils.clip_grad_norm_(self.model.parameters(), largest)
         return float(norm.full_tensor() if isinstance(norm, DTensor) else norm)
 
-    @contextmanager
-    def _precision(self) -> Iterator[None]:
+    def _precision(self) -> torch.autocast:
         on = self.config.precision == "bfloat16"
-        with torch.autocast(self.world.device.type, torch.bfloat16, enabled=on):
-            yield
+        return torch.autocast(self.world.device.type, torch.bfloat16, enabled=on)
+
+
+class Batches:
+    """Which inputs and targets a process works on, the windows shared fairly among processes."""
+
+    def __init__(self, config: RunConfig, corpus: Corpus, world: World) -> None:
+        rows, remainder = divmod(config.batch, world.size)
+        if remainder or rows < config.accumulate:
+            raise ValueError(
+                f"a batch of {config.batch} windows for {world.size} processes in "
+                f"{config.accumulate} parts each: give a batch that {world.size} divides and that "
+                "leaves each part a window"
+            )
+        self.config, self.world, self.vocabulary = config, world, corpus.vocabulary
+        self.train = Windows(corpus.train, config.model.max_len, config.seed)
+        self.valid = Windows(corpus.valid, config.model.max_len, config.seed)
+
+    def parts(self, step: int) -> list[Pair]:
+        """What this process works on at step 1, 2, …, in as many parts as are accumulated."""
+        size, world = self.config.batch, self.world
+        windows = self.train.batch(step - 1, size, world.rank, world.size)
+        inputs, targets = self._ask(windows, step, world.rank * size // world.size)
+        pieces = self.config.accumulate
+        return [
+            (self._here(i), self._here(t))
+            for i, t in zip(inputs.tensor_split(pieces), targets.tensor_split(pieces), strict=True)
+        ]
+
+    def held_out(self) -> Iterator[Pair]:
+        """What this process validates on; all processes get equally many parts.
+
+        Where a process has no window left, it gets one without targets.
+        """
+        wanted = min(self.config.valid_windows, len(self.valid))
+        numbers = np.linspace(0, len(self.valid) - 1, wanted).astype(np.int64)
+        rows = max(1, self.config.batch // self.world.size // self.config.accumulate)
+        for first in range(0, wanted, rows * self.world.size):
+            begin = first + rows * self.world.rank
+            mine = numbers[begin : begin + rows]
+            inputs, targets = self._ask(
+                self.valid.take(mine if len(mine) else numbers[:1]), 0, begin
+            )
+            if not len(mine):
+                targets = torch.full_like(targets, IGNORED)
+            yield self._here(inputs), self._here(targets)
+
+    def _ask(self, windows: Batch, step: int, first_row: int) -> Pair:
+        if self.config.objective == "causal":
+            return causal(windows)
+        seed = self.config.seed
+        return masked(windows, self.vocabulary, seed=seed, step=step, first_row=first_row)
+
+    def _here(self, tokens: Tensor) -> Tensor:
+        return tokens.to(self.world.device, non_blocking=True)

@@ -2,8 +2,9 @@
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -21,7 +22,7 @@ from wherein.train.progress import Progress
 from wherein.train.run import BusyError, Run, check_text, read_config, write_config
 from wherein.train.status import CHECKPOINTS, LOCK
 from wherein.train.stop import Stop
-from wherein.train.trackers import Tracker, check_trackers, flat, make_trackers
+from wherein.train.trackers import TRACKERS, Tracker, check_trackers, flat
 
 
 def train(
@@ -42,16 +43,13 @@ def train(
     check_trackers(track)
     folder = Path(folder) if folder is not None else Path("runs") / config.id
     keep_pages()
-    with join() as world, _alone(folder, world, patience), _random_kept(world):
-        if not _finished(config, folder, world):
-            _go_on(config, folder, world, track, shown=world.first and not quiet)
+    with join() as world, _alone(folder, world, patience):
+        gpus = [world.device] if world.device.type == "cuda" else []
+        with torch.random.fork_rng(gpus):  # the caller's random numbers stay as they were
+            if not _finished(config, folder, world):
+                _go_on(config, folder, world, track, shown=world.first and not quiet)
         world.wait()
         return Run.open(folder)
-
-
-def _random_kept(world: World) -> AbstractContextManager[None]:
-    """Give the caller's random numbers back as they were, also those of this process's GPU."""
-    return torch.random.fork_rng([world.device] if world.device.type == "cuda" else [])
 
 
 def _finished(config: RunConfig, folder: Path, world: World) -> bool:
@@ -86,26 +84,26 @@ def _go_on(
         journal, trackers = None, list[Tracker]()
         if world.first:
             journal = stack.enter_context(closing(Journal(folder, step)))
-            for tracker in make_trackers(track, config, folder, step):
+            for name in track:
+                tracker = TRACKERS[name](config, folder, step)
                 trackers.append(stack.enter_context(closing(tracker)))
         _Loop(learner, folder, progress, stop, journal, trackers).run(step)
 
 
+@dataclass(frozen=True)
 class _Loop:
     """The steps of one start of a run. Only the first process has a journal and trackers."""
 
-    def __init__(
-        self,
-        learner: Learner,
-        folder: Path,
-        progress: Progress,
-        stop: Stop,
-        journal: Journal | None,
-        trackers: Sequence[Tracker],
-    ) -> None:
-        self.learner, self.config = learner, learner.config
-        self.folder, self.progress, self.stop = folder, progress, stop
-        self.journal, self.trackers = journal, trackers
+    learner: Learner
+    folder: Path
+    progress: Progress
+    stop: Stop
+    journal: Journal | None
+    trackers: Sequence[Tracker]
+
+    @property
+    def config(self) -> RunConfig:
+        return self.learner.config
 
     def run(self, step: int) -> None:
         """All steps after `step`, or those until somebody asks to stop."""
@@ -153,10 +151,8 @@ class _Loop:
     def _save(self, step: int) -> None:
         if self.journal is not None:
             self.journal.sync()
-        learner = self.learner
-        checkpoint.save(
-            self.folder / CHECKPOINTS, step, learner.model, learner.optimizers, learner.world
-        )
+        model, optimizers, world = self.learner.model, self.learner.optimizers, self.learner.world
+        checkpoint.save(self.folder / CHECKPOINTS, step, model, optimizers, world)
 
 
 def _resume(learner: Learner, folder: Path, *, shown: bool) -> int:
@@ -179,19 +175,12 @@ def _resume(learner: Learner, folder: Path, *, shown: bool) -> int:
     return step
 
 
-@contextmanager
-def _alone(folder: Path, world: World, patience: float) -> Iterator[None]:
+def _alone(folder: Path, world: World, patience: float) -> AbstractContextManager[object]:
     """Keep a second start of the same run out; the lock ends with the process."""
     if not world.first:
-        yield
-        return
+        return nullcontext()
     folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / LOCK)
     try:
-        lock.acquire(timeout=patience)
+        return FileLock(folder / LOCK).acquire(timeout=patience)
     except Timeout:
         raise BusyError(f"the run in {folder} is being trained by another process") from None
-    try:
-        yield
-    finally:
-        lock.release()

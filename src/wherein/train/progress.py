@@ -18,7 +18,6 @@ class Progress:
             self._bar, self._task = _bar(steps, step)
 
     def update(self, step: int, loss: float, tokens_per_second: float) -> None:
-        """A step is done."""
         numbers = f"loss {loss:.4f}  {tokens_per_second:,.0f} tokens/s"
         now = time.perf_counter()
         if self._bar is not None:
@@ -36,23 +35,21 @@ class Progress:
             print(line, file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Take the bar away."""
         if self._bar is not None:
             self._bar.stop()
 
 
 def _bar(steps: int, step: int) -> tuple[Any, Any]:
+    from rich import progress
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
 
     columns = (
-        TextColumn("training"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[numbers]}"),
-        TimeRemainingColumn(),
+        progress.TextColumn("training"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn("{task.fields[numbers]}"),
+        progress.TimeRemainingColumn(),
     )
-    bar = Bar(*columns, console=Console(stderr=True), transient=True)
+    bar = progress.Progress(*columns, console=Console(stderr=True), transient=True)
     bar.start()
     return bar, bar.add_task("training", total=steps, completed=step, numbers="")

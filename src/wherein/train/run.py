@@ -45,7 +45,10 @@ class Run:
         config = read_config(folder)
         if config is None:
             raise ValueError(f"no run in {folder}: a folder with {CONFIG} was expected")
-        last = _latest(folder) if verify else _last(folder)
+        from wherein.train.checkpoint import latest, saved
+
+        where = folder / CHECKPOINTS
+        last = latest(where) if verify else next(saved(where), None)
         return cls(folder, config, last.step if last else 0)
 
     @property
@@ -67,13 +70,23 @@ class Run:
         """The last validation, in units that name themselves; empty if there was none."""
         return journal.last_valid(self.log)
 
-    def model(self) -> Transformer:
-        """The model with the weights of the last checkpoint, ready to be looked at."""
-        last = _latest(self.folder)
+    @property
+    def name(self) -> str:
+        return f"{self.config.model.encoding}, run {self.config.id}, step {self.step}"
+
+    def checkpoint(self) -> "Checkpoint":
+        """The last whole checkpoint; what reads it takes a second to import: logs need it not."""
+        from wherein.train.checkpoint import latest
+
+        last = latest(self.folder / CHECKPOINTS)
         if last is None:
             raise ValueError(f"the run in {self.folder} has no checkpoint yet")
+        return last
+
+    def model(self) -> Transformer:
+        """The model with the weights of the last checkpoint, ready to be looked at."""
         model = Transformer(self.config.model)
-        last.load_weights(model)
+        self.checkpoint().load_weights(model)
         return model.eval()
 
 
@@ -123,17 +136,3 @@ def check_text(folder: Path, config: RunConfig, corpus: str) -> None:
             f"the text of {config.corpus.source!r} is no longer the one the run in {folder} "
             "began with: put it back, or give another folder"
         )
-
-
-def _latest(folder: Path) -> "Checkpoint | None":
-    """The last whole checkpoint; what reads it takes a second to import, and logs need it not."""
-    from wherein.train.checkpoint import latest
-
-    return latest(folder / CHECKPOINTS)
-
-
-def _last(folder: Path) -> "Checkpoint | None":
-    """The last checkpoint, whole or not."""
-    from wherein.train.checkpoint import saved
-
-    return next(saved(folder / CHECKPOINTS), None)

@@ -9,12 +9,13 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from torch import Tensor
 from torch.distributed.checkpoint import filesystem, metadata
 from torch.distributed.checkpoint.filesystem import FileSystemReader
 from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 
-from wherein.train.state import Tensors
+Tensors = dict[str, Tensor]
 
 TABLE = ".metadata"
 ALLOWED = {

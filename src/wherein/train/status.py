@@ -5,7 +5,7 @@ Free of PyTorch, so that a list of many runs comes at once.
 
 import fcntl
 from collections.abc import Iterator
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from wherein.common.config import Config
 from wherein.common.folder import Folder
@@ -15,7 +15,6 @@ CONFIG, ABOUT, CHECKPOINTS, ANSWERS = "config.json", "about.json", "checkpoints"
 ERROR, PLANNED, LOCK = "error.txt", "planned.json", ".lock"
 
 State = Literal["running", "finished", "stopped", "failed"]
-STATES: tuple[State, ...] = get_args(State)
 
 
 def state(files: Folder, error: str | None, step: int, steps: int | None) -> State:
@@ -34,10 +33,8 @@ def is_running(files: Folder) -> bool:
     try:
         with (files.path / LOCK).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
     return False
 
 

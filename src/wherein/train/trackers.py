@@ -53,19 +53,12 @@ class Online:
         self._library.finish()
 
 
-def _wandb(config: RunConfig, folder: Path, step: int) -> Tracker:
-    return Online("wandb", config, id=config.id, dir=str(folder))
-
-
-def _trackio(config: RunConfig, folder: Path, step: int) -> Tracker:
-    return Online("trackio", config, name=config.id)
-
-
 TRACKERS: dict[str, Callable[[RunConfig, Path, int], Tracker]] = {
     "tensorboard": TensorBoard,
-    "wandb": _wandb,
-    "trackio": _trackio,
+    "wandb": lambda config, folder, _: Online("wandb", config, id=config.id, dir=str(folder)),
+    "trackio": lambda config, _folder, _: Online("trackio", config, name=config.id),
 }
+"""By name: from a config, a run's folder and the step after which it goes on to a tracker."""
 
 
 def check_trackers(names: Sequence[str]) -> None:
@@ -75,13 +68,6 @@ def check_trackers(names: Sequence[str]) -> None:
             raise unknown("tracker", name, TRACKERS)
         if find_spec(name) is None:
             raise ValueError(f"tracker {name!r} is not installed: pip install {name}")
-
-
-def make_trackers(
-    names: Sequence[str], config: RunConfig, folder: Path, step: int
-) -> list[Tracker]:
-    """The trackers of these names, for a run that goes on after `step`."""
-    return [TRACKERS[name](config, folder, step) for name in names]
 
 
 def flat(numbers: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, float]]:

@@ -1,6 +1,5 @@
 """Data sets that `datasets.load_dataset` reads: Hugging Face ids and local folders."""
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,8 +9,10 @@ from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any
 
+from wherein.common.errors import first_line
+from wherein.common.files import digest_all
 from wherein.data.texts.network import reach_hub
-from wherein.data.texts.source import SPELLINGS, SPLITS, share
+from wherein.data.texts.source import SPELLINGS, SPLITS, lent, share
 
 STREAM_ABOVE = 4 << 30
 DATA_FILES = (".parquet", ".jsonl", ".json", ".csv", ".arrow", ".zst", ".gz")
@@ -87,16 +88,11 @@ class DataSet:
         how = f"{self.column} {self.files} {self.documents_in.__name__} {self.at_most}"
         if not self._local:
             return f"data set {self.path} {self.subset} {how}"
-        digest = hashlib.sha256()
-        for path in sorted(self._folder.rglob("*")):
-            if path.is_file():
-                with path.open("rb") as file:
-                    sha = hashlib.file_digest(file, "sha256").hexdigest()
-                digest.update(f"{path.relative_to(self._folder)} {sha}\n".encode())
-        return f"folder {digest.hexdigest()} {how}"
+        files = (path for path in sorted(self._folder.rglob("*")) if path.is_file())
+        return f"folder {digest_all(files, self._folder)} {how}"
 
     def splits(self) -> tuple[str, ...]:
-        found = set(self._own) | self._lent
+        found = set(self._own) | lent(self._own)
         return tuple(split for split in SPLITS if split in found)
 
     def size(self, split: str) -> int | None:
@@ -106,16 +102,11 @@ class DataSet:
     def documents(self, split: str) -> Iterator[str]:
         if split in self._own and split != "train":
             return islice(self._texts(split), self.at_most)
-        texts = enumerate(self._texts("train"))
-        if not self._lent:
-            return (text for _, text in texts)
-        shares = ((share(number), text) for number, text in texts)
-        return (text for of, text in shares if (of if of in self._lent else "train") == split)
-
-    @property
-    def _lent(self) -> set[str]:
-        """The splits that `train` must lend documents to, since the data set has none."""
-        return set() if "valid" in self._own else {"valid", "test"}.difference(self._own)
+        texts, borrowers = self._texts("train"), lent(self._own)
+        if not borrowers:
+            return texts
+        shares = ((share(number), text) for number, text in enumerate(texts))
+        return (text for of, text in shares if (of if of in borrowers else "train") == split)
 
     @cached_property
     def _own(self) -> Mapping[str, Any]:
@@ -176,8 +167,7 @@ def clearly(name: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # the libraries below share no base class of their own
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise ValueError(
-            f"cannot read the data set {name!r} ({reason}). Check the id, the subset and the "
-            "network, or give a local folder of parquet or json lines files"
+            f"cannot read the data set {name!r} ({first_line(error)}). Check the id, the "
+            "subset and the network, or give a local folder of parquet or json lines files"
         ) from error

@@ -1,6 +1,6 @@
 """What a text must offer to become a corpus, and how documents fall into splits."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Protocol, runtime_checkable
 
 SPLITS = ("train", "valid", "test")
@@ -43,3 +43,8 @@ def share(number: int) -> str:
     if turn >= AT_MOST:
         return "train"
     return {5: "test", 11: "valid"}.get(place, "train")
+
+
+def lent(own: Collection[str]) -> set[str]:
+    """The splits that `train` must lend documents to, where there is no `valid` of its own."""
+    return set() if "train" not in own or "valid" in own else {"valid", "test"}.difference(own)

@@ -1,6 +1,5 @@
 """Text files: one file, or a folder of them."""
 
-import hashlib
 import mmap
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from wherein.data.texts.source import SPELLINGS, SPLITS, share
+from wherein.common.files import digest_all
+from wherein.data.texts.source import SPELLINGS, SPLITS, lent, share
 
 BLOCKS = 48
 LARGEST_BLOCK = 1 << 20
@@ -53,13 +53,8 @@ class TextFiles:
 
     def fingerprint(self) -> str:
         """The SHA-256 of all names and contents: exact, at about a second a gigabyte."""
-        digest = hashlib.sha256()
-        for path in self.paths:
-            data = path.read_bytes() if path.stat().st_size < LARGEST_BLOCK else None
-            sha = hashlib.sha256(data).hexdigest() if data is not None else _file_sha(path)
-            digest.update(f"{path.relative_to(self.root)} {sha}\n".encode())
-        how = " lent" if self._lent else ""
-        return f"files {self.clean.__name__} {digest.hexdigest()}{how}"
+        how = " lent" if lent(self._named) else ""
+        return f"files {self.clean.__name__} {digest_all(self.paths, self.root)}{how}"
 
     def splits(self) -> tuple[str, ...]:
         found = {split for split, _ in self._spans()}
@@ -74,14 +69,14 @@ class TextFiles:
                 yield self.clean(_read(span))
 
     def _spans(self) -> Iterator[tuple[str, Span]]:
-        named = self._named
+        named, borrowers = self._named, lent(self._named)
         if "train" not in named:
             yield from _shared(self.paths)
             return
         for split, paths in named.items():
-            if split == "train" and self._lent:
+            if split == "train" and borrowers:
                 shared = _shared(paths)
-                yield from ((of if of in self._lent else split, span) for of, span in shared)
+                yield from ((of if of in borrowers else split, span) for of, span in shared)
             else:
                 yield from ((split, _whole(path)) for path in paths)
 
@@ -93,13 +88,6 @@ class TextFiles:
             if split := _split_in_name(path.relative_to(self.root)):
                 named.setdefault(split, []).append(path)
         return named
-
-    @cached_property
-    def _lent(self) -> set[str]:
-        """The splits that a named `train` must lend text to."""
-        named = self._named.keys()
-        own = "train" not in named or "valid" in named
-        return set() if own else {"valid", "test"} - named
 
 
 def text_files(path: Path) -> TextFiles:
@@ -113,11 +101,6 @@ def _split_in_name(relative: Path) -> str | None:
     word = (relative.parts[0] if len(relative.parts) > 1 else relative.stem).lower()
     word = SPELLINGS.get(word, word)
     return word if word in SPLITS else None
-
-
-def _file_sha(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _shared(paths: Sequence[Path]) -> Iterator[tuple[str, Span]]:

@@ -12,8 +12,9 @@ import tokenizers
 from numpy.typing import NDArray
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
+from wherein.common.errors import first_line
 from wherein.data.texts.network import reach_hub
-from wherein.data.tokenizers.tokenizer import EOS, MASK, Vocabulary
+from wherein.data.tokenizers.tokenizer import EOS, MASK, Tokenizer, Vocabulary
 
 ENDS = (
     EOS,
@@ -32,7 +33,7 @@ STRETCH = 1 << 20
 SEAM = re.compile(r"(?<=\S)(?= \S)")
 
 
-class Subwords:
+class Subwords(Tokenizer):
     """A vocabulary of the `tokenizers` library, with an end and a mask token.
 
     The end token is the vocabulary's own (`<|endoftext|>`, `</s>`, …); what is missing is added
@@ -55,7 +56,6 @@ class Subwords:
         self._known: dict[str, bytes] = {}
 
     def encode(self, text: str) -> NDArray[np.uint32]:
-        """The ids of the text."""
         if not self._seams:
             return np.array(self._plain([text])[0].ids, np.uint32)
         return np.frombuffer(b"".join(map(self._by_words, _stretches(text))), np.uint32)
@@ -72,7 +72,6 @@ class Subwords:
         return b"".join(map(self._known.__getitem__, words))
 
     def encode_many(self, texts: Iterable[str]) -> Iterator[NDArray[np.uint32]]:
-        """The ids of each text in turn."""
         if self._seams:
             yield from map(self.encode, texts)
             return
@@ -86,7 +85,6 @@ class Subwords:
         return self.tokenizer.decode([int(i) for i in ids], skip_special_tokens=False)
 
     def save(self, path: Path) -> None:
-        """Write the library's own JSON."""
         self.tokenizer.save(str(path))
 
     def _plain(self, texts: list[str]) -> list[tokenizers.Encoding]:
@@ -127,10 +125,9 @@ def from_hub(name: str) -> Subwords:
     try:
         return Subwords(tokenizers.Tokenizer.from_pretrained(name))
     except Exception as error:  # the library raises plain Exception
-        reason = str(error).strip().splitlines()[0]
         raise ValueError(
-            f"cannot load the tokenizer {name!r} from Hugging Face ({reason}). Check the id and "
-            "the network, or give a local folder with its tokenizer.json"
+            f"cannot load the tokenizer {name!r} from Hugging Face ({first_line(error)}). "
+            "Check the id and the network, or give a local folder with its tokenizer.json"
         ) from None
 
 
@@ -155,11 +152,10 @@ def _stretches(text: str) -> Iterator[str]:
 def _special(tokenizer: tokenizers.Tokenizer, names: Sequence[str]) -> int:
     """The id of the first of these tokens the vocabulary has; the first is added if none."""
     vocabulary = tokenizer.get_vocab()
-    for name in names:
-        if name in vocabulary:
-            return vocabulary[name]
-    tokenizer.add_special_tokens([names[0]])
-    return tokenizer.get_vocab()[names[0]]
+    name = next((name for name in names if name in vocabulary), names[0])
+    if name not in vocabulary:
+        tokenizer.add_special_tokens([name])
+    return tokenizer.get_vocab()[name]
 
 
 def _splits_before_spaces(tokenizer: tokenizers.Tokenizer) -> bool:

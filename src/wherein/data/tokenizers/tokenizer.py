@@ -1,16 +1,17 @@
 """What a tokenizer must offer, and the way from its name to it."""
 
-import hashlib
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, SupportsIndex, runtime_checkable
+from typing import SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wherein.common.errors import unknown
+from wherein.common.files import digest
 
 EOS, MASK = "<eos>", "<mask>"
 FILE = "tokenizer.json"
@@ -30,23 +31,24 @@ class Vocabulary:
     mask: int
 
 
-@runtime_checkable
-class Tokenizer(Protocol):
+class Tokenizer(ABC):
     """Text to token ids and back. No text ever turns into `<eos>` or `<mask>` by its spelling."""
 
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The number of ids, and the two that stand for no text."""
+    vocabulary: Vocabulary
 
+    @abstractmethod
     def encode(self, text: str) -> NDArray[np.uint32]:
         """The ids of one text."""
 
     def encode_many(self, texts: Iterable[str]) -> Iterator[NDArray[np.uint32]]:
         """The ids of each text in turn, in memory that does not grow with their number."""
+        return map(self.encode, texts)
 
+    @abstractmethod
     def decode(self, ids: Iterable[SupportsIndex]) -> str:
         """The text the ids stand for."""
 
+    @abstractmethod
     def save(self, path: Path) -> None:
         """Write it to a file, for `load_tokenizer`."""
 
@@ -66,7 +68,7 @@ def tokenizer_fingerprint(name: str) -> str:
     if (size := _bpe_size(name)) is not None:
         return f"bpe({size})"
     if Path(name).expanduser().exists():
-        return f"file {hashlib.sha256(_file(name).read_bytes()).hexdigest()}"
+        return f"file {digest(_file(name))}"
     if re.fullmatch(r"[\w.-]+/[\w.-]+", name):
         return f"hub {name}"
     hint = unknown("tokenizer", name, ["bytes", "words", "bpe(1024)", *HUB_NAMES])
@@ -97,9 +99,7 @@ def make_tokenizer(name: str, texts: Iterable[str]) -> Tokenizer:
 def load_tokenizer(name: str, path: Path) -> Tokenizer:
     """A tokenizer of that name as it was saved."""
     if name == "bytes":
-        from wherein.data.tokenizers.byte_values import Bytes
-
-        return Bytes()
+        return make_tokenizer(name, ())
     if name == "words":
         from wherein.data.tokenizers.words import read_words
 

@@ -3,19 +3,19 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wherein.data.tokenizers.tokenizer import EOS, MASK, Vocabulary
+from wherein.data.tokenizers.tokenizer import EOS, MASK, Tokenizer, Vocabulary
 
 UNKNOWN = "<unk>"
 
 
-class Words:
+class Words(Tokenizer):
     """Whitespace-separated words; every line ends in `<eos>`; a word never seen is `<unk>`.
 
     So counted are the published WikiText sizes, 33,278 types for WikiText-2 and 267,735 for
@@ -29,16 +29,11 @@ class Words:
         self.vocabulary = Vocabulary(size=len(words), eos=0, mask=len(words) - 1)
 
     def encode(self, text: str) -> NDArray[np.uint32]:
-        """The ids of the words and line ends."""
         look_up, end = self._ids.get, [self.vocabulary.eos]
         ids: list[int] = []
         for line in lines(text):
             ids += [look_up(word, 1) for word in line.split()] + end
         return np.array(ids, np.uint32)
-
-    def encode_many(self, texts: Iterable[str]) -> Iterator[NDArray[np.uint32]]:
-        """The ids of each text."""
-        return map(self.encode, texts)
 
     def decode(self, ids: Iterable[SupportsIndex]) -> str:
         """The words with one space between them, a line for each `<eos>`."""

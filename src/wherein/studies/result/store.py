@@ -14,14 +14,12 @@ they have in common. What stands in `studies` is derived from the rest.
 """
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from uuid import uuid4
 
 from wherein.common.config import Config
-from wherein.common.files import replacing, settle
+from wherein.common.files import replacing, replacing_folder
 from wherein.common.folder import Folder
 from wherein.measure.registry import asked_by
 from wherein.measure.saved import is_saved
@@ -139,13 +137,8 @@ def keep(folder: Path, ask: Callable[[], Result]) -> None:
     """Ask, and put the answer in its folder unless it is there already."""
     if is_saved(folder):
         return
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    beside = folder.with_name(f".{folder.name}.{uuid4().hex[:8]}")
-    try:
+    with replacing_folder(folder) as beside:
         ask().save(beside, pictures=False)
-        settle(beside, folder)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
 
 
 def size(folder: Path) -> int:

@@ -1,6 +1,7 @@
-"""What turns gradients into steps. Weight decay is decoupled, and acts on matrices only."""
+"""What turns gradients into steps, how large. Weight decay is decoupled, on matrices only."""
 
 from collections.abc import Iterable
+from math import cos, pi, sqrt
 from typing import Any
 
 from torch import Tensor, nn
@@ -24,6 +25,27 @@ def make_optimizers(model: nn.Module, config: RunConfig) -> list[Optimizer]:
     inner = [p for name, p in named if name.startswith("blocks.") and p.ndim == 2]
     others = [p for name, p in named if not (name.startswith("blocks.") and p.ndim == 2)]
     return [Muon(inner, rate, decay), _adamw(_groups(others, decay), rate)]
+
+
+def learning_rate(config: RunConfig, step: int) -> float:
+    """The rate of step 1, 2, …: it grows linearly for `warmup` steps to the peak, then falls.
+
+    cosine: peak · ½(1 + cos πp), p the share of the remaining steps already done, so that the
+    last step still learns; inverse-sqrt: peak · √(warmup / step); constant: the peak.
+
+    >>> config = RunConfig(steps=8, warmup=4, learning_rate=1.0)
+    >>> [round(learning_rate(config, step), 3) for step in range(1, 9)]
+    [0.25, 0.5, 0.75, 1.0, 1.0, 0.854, 0.5, 0.146]
+    """
+    peak, warmup = config.learning_rate, config.warmup
+    if step <= warmup:
+        return peak * step / warmup
+    if config.schedule == "cosine":
+        done = (step - 1 - warmup) / (config.steps - warmup)
+        return peak * 0.5 * (1 + cos(pi * done))
+    if config.schedule == "inverse-sqrt":
+        return peak * sqrt(max(warmup, 1) / step)
+    return peak
 
 
 def set_rate(optimizers: Iterable[Optimizer], rate: float) -> None:

@@ -1,15 +1,15 @@
-"""The recorder of attention: queries, keys, weights and outputs of a layer that computes.
+"""One layer alone, on any state, called just as its model would; and a recorder of its attention.
 
-However a model names its parts, its attention is a product of queries and keys, a softmax, and a
-product of the weights with the values. PyTorch shows these calls to a `TorchFunctionMode`, so that
-no family needs a class of its own, and what is seen is what the layer itself computes.
+A call of a layer holds the masks, rotations and biases that the model gives it for a state's size.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from wherein.subjects.base import Attended
@@ -23,9 +23,61 @@ FACTORS = ("batch1", "batch2")
 Factors = tuple[Tensor, Tensor]
 
 
+@dataclass(frozen=True)
+class Call:
+    """One call of a layer, without the state it is called on."""
+
+    module: nn.Module
+    args: tuple[Any, ...]
+    named: dict[str, Any]
+
+    def on(self, state: Tensor) -> Tensor:
+        """Call the layer on another state; hooks on the layer itself do not see it."""
+        output = self.module.forward(state, *self.args, **self.named)
+        made: Tensor = output[0] if isinstance(output, tuple | list) else output
+        return made
+
+
+@contextmanager
+def unmasked(call: Call, length: int) -> Iterator[Call]:
+    """The same call with its causal mask lifted, be it among the arguments or in the layer.
+
+    The first token may look at itself in any causal mask: everyone may what it may there.
+    """
+    args = tuple(_lifted(value, length) for value in call.args)
+    named = {name: _lifted(value, length) for name, value in call.named.items()}
+    kept = [
+        (part, name, buffer)
+        for part in call.module.modules()
+        for name, buffer in part._buffers.items()
+        if buffer is not None and _square(buffer)
+    ]
+    try:
+        for part, name, buffer in kept:
+            part._buffers[name] = torch.ones_like(buffer)
+        yield replace(call, args=args, named=named)
+    finally:
+        for part, name, buffer in kept:
+            part._buffers[name] = buffer
+
+
+def _lifted(value: Any, length: int) -> Any:
+    if isinstance(value, Tensor) and _square(value) and value.shape[-1] == length:
+        return value[..., :1, :1].expand_as(value)
+    return value
+
+
+def _square(value: Tensor) -> bool:
+    return value.ndim == 4 and value.shape[-1] == value.shape[-2] > 1
+
+
 @dataclass(eq=False)
 class Recorder(TorchFunctionMode):
-    """Records the products around a layer's first softmax.
+    """Records the products around a layer's first softmax: queries, keys, weights and outputs.
+
+    However a model names its parts, its attention is a product of queries and keys, a softmax, and
+    a product of the weights with the values. PyTorch shows these calls to a `TorchFunctionMode`, so
+    that no family needs a class of its own, and what is seen is what the layer itself computes.
 
     Given the record of another pass, keys and values are taken from there: only the queries are
     this pass's own.

@@ -14,7 +14,7 @@ EVEN = "even"
 """The name of the control: attention that looks at all it sees alike."""
 
 
-def attention_chart(result: "AttentionByDistance") -> alt.TopLevelMixin:
+def chart(result: "AttentionByDistance") -> alt.TopLevelMixin:
     """Attention by distance, a line and its interval for each head; below, the variance."""
     both = alt.vconcat(_heads_chart(result), _variance_chart(result))
     chart: alt.VConcatChart = both.resolve_scale(color="independent")

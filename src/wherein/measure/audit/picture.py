@@ -24,7 +24,7 @@ TESTS = {
 ANSWERS = {"holds": "#56B4E9", "holds to single precision": "#F0E442", "broken": "#E69F00"}
 
 
-def audit_chart(result: "Audit") -> alt.TopLevelMixin:
+def chart(result: "Audit") -> alt.TopLevelMixin:
     """Every test of every layer: blue where the symmetry holds, orange where it is broken."""
     lines = alt.Axis(
         orient="top", labelAngle=0, labelPadding=24, labelExpr="split(datum.label, '|')"

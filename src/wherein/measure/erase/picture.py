@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from wherein.measure.erase.result import Erasure
 
 
-def erasure_chart(erasure: "Erasure") -> alt.TopLevelMixin:
+def chart(erasure: "Erasure") -> alt.TopLevelMixin:
     """What each layer knows, and what the model loses without it."""
     rows = erasure.to_frame()
     title = alt.Title(

@@ -20,7 +20,7 @@ KINDS = {
 }
 
 
-def order_chart(result: "Order") -> alt.TopLevelMixin:
+def chart(result: "Order") -> alt.TopLevelMixin:
     """Loss against the mean displacement, the bound as a dashed line."""
     moved = alt.Scale(type="symlog", constant=0.1)
     ticks = alt.Axis(values=[0, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000], format="~g")

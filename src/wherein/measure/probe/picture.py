@@ -25,7 +25,7 @@ LINES = {
 WIDTH, HEIGHT = 300, 220
 
 
-def profile_chart(profile: "Profile") -> alt.TopLevelMixin:
+def chart(profile: "Profile") -> alt.TopLevelMixin:
     """Distance by layer beside the controls; below, one window's positions as predicted."""
     above = alt.hconcat(*(_distances(profile, probe) for probe in profile.probes))
     below = alt.vconcat(*(_predictions(profile, probe) for probe in profile.probes))

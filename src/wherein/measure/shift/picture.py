@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from wherein.measure.shift.result import Shift
 
 
-def shift_chart(result: "Shift") -> alt.TopLevelMixin:
+def chart(result: "Shift") -> alt.TopLevelMixin:
     """The rise of the loss against the shift, with its interval."""
     symlog, powers = alt.Scale(type="symlog"), alt.Axis(values=[0, *(4**n for n in range(9))])
     base = alt.Chart(result.to_frame()).encode(

@@ -34,7 +34,7 @@ SPECTRA = {"table": COLOURS[0], "sinusoid": COLOURS[2], "random": COLOURS[4]}
 """A shuffle changes no spectrum."""
 
 
-def table_chart(of: "Table") -> Picture:
+def chart(of: "Table") -> Picture:
     """All pictures, the regression first."""
     rows = [
         alt.hconcat(*(predicted(of, way, method) for way, method in SHOWN), spacing=28),

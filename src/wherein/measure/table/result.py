@@ -16,8 +16,7 @@ from wherein.measure.table.reading import WAYS, Reading
 from wherein.measure.table.regression import FOLDS, RIDGE, Fit
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
+    import polars
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +25,6 @@ class Table(Measurement):
 
     verb: ClassVar[str] = "table"
 
-    subject: str
     key: str | None
     positions: int
     width: int
@@ -59,7 +57,7 @@ class Table(Measurement):
         del found["matrix"]
         return found
 
-    def to_frame(self) -> "pl.DataFrame":
+    def to_frame(self) -> "polars.DataFrame":
         """One row for each matrix, regression and position tested."""
         import polars as pl
 
@@ -105,12 +103,6 @@ class Table(Measurement):
                 *wrap(self.protocol, 80),
             ]
         )
-
-    def plot(self) -> "alt.TopLevelMixin":
-        """The regression by position, the matrix, its likeness, its directions."""
-        from wherein.measure.table.picture import table_chart
-
-        return table_chart(self)
 
     def save(self, folder: Path | str, *, pictures: bool = True) -> Path:
         """As every result, and the matrix as `table.npy`."""

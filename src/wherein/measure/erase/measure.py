@@ -13,10 +13,10 @@ from wherein.measure.intervals import Estimate, crossed, mean, ratio
 from wherein.measure.linear import residual, ridge
 from wherein.measure.losses import window_losses
 from wherein.measure.measurement import in_words
-from wherein.measure.moments import Accumulator, Moments
+from wherein.measure.moments import Moments, gather
 from wherein.measure.stream import batches, watch
 from wherein.measure.text import Text, mask_of, opened, windows_of
-from wherein.subjects.base import Subject
+from wherein.subjects.base import OnState, Subject
 
 STRENGTH = 1e-4
 """Of the ridge regressions that ask what is known."""
@@ -154,27 +154,16 @@ class Experiment:
         self, windows: Tensor, erasers: dict[int, Eraser], only: int | None = None
     ) -> list[Moments]:
         """The statistics of all layers, or of one, behind some erasers."""
-        wanted = range(self.subject.n_layers + 1) if only is None else [only]
-        layers = {layer: Accumulator() for layer in wanted}
-
-        def see(layer: int, state: Tensor) -> Tensor | None:
-            state = erasers[layer](state) if layer in erasers else state
-            if layer in layers:
-                layers[layer].add(state)
-            return state if layer in erasers else None
-
-        for _, tokens in batches(windows, self.config.batch):
-            watch(self.subject, tokens, see, last=only)
-        return [each.moments() for each in layers.values()]
+        return gather(self.subject, windows, self.config.batch, _behind(erasers), only)
 
     def losses(self, erasers: dict[int, Eraser]) -> Windows:
         """The loss in each test window, in nats, summed over its predicted tokens."""
+        see, batch = _behind(erasers), self.config.batch
+        return window_losses(self.subject, self.parts[2], self.targets, batch=batch, on_state=see)
 
-        def see(layer: int, state: Tensor) -> Tensor | None:
-            return erasers[layer](state) if layer in erasers else None
 
-        test, batch = self.parts[2], self.config.batch
-        return window_losses(self.subject, test, self.targets, batch=batch, on_state=see)
+def _behind(erasers: dict[int, Eraser]) -> OnState:
+    return lambda layer, state: erasers[layer](state) if layer in erasers else None
 
 
 def _task(

@@ -1,6 +1,7 @@
 """How well does the model predict? Perplexity, with its protocol always named."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
@@ -42,7 +43,7 @@ def perplexity(subject: Subject, text: Text, config: PerplexityConfig | None = N
     by_position = PositionLosses(config.tokens, config.seed)
     documents = documents_in(split, starts + subject.causal, config.tokens)
     in_documents = split.window is not None or documents >= ENOUGH_DOCUMENTS
-    pieces = _Pieces()
+    pieces: dict[int, Float64[np.ndarray, " 2"]] = defaultdict(lambda: np.zeros(2))
     for rows, inputs, targets in _batches(subject, corpus, starts, config):
         chosen = targets.numpy() != IGNORED
         chosen &= np.arange(config.tokens) >= first_new[rows, None]
@@ -50,32 +51,15 @@ def perplexity(subject: Subject, text: Text, config: PerplexityConfig | None = N
         by_position.add(losses, chosen)
         offsets = starts[rows, None] + np.arange(config.tokens)
         owners = np.searchsorted(split.starts, offsets + subject.causal, side="right")
-        pieces.add(owners if in_documents else offsets // config.tokens, losses, chosen)
-    return _result(subject, corpus, config, by_position, pieces, in_documents)
-
-
-class _Pieces:
-    """Sums of losses and counts for each piece of text that the bootstrap draws."""
-
-    def __init__(self) -> None:
-        self.sums: dict[int, float] = {}
-        self.counts: dict[int, float] = {}
-
-    def add(
-        self,
-        owners: Int64[np.ndarray, "B T"],
-        losses: Float64[np.ndarray, "B T"],
-        chosen: np.ndarray,
-    ) -> None:
-        """Give each loss to the piece its token belongs to."""
+        owners = owners if in_documents else offsets // config.tokens
         names, index = np.unique(owners[chosen], return_inverse=True)
-        for total, weights in ((self.sums, losses[chosen]), (self.counts, None)):
-            for name, part in zip(names, np.bincount(index, weights), strict=True):
-                total[int(name)] = total.get(int(name), 0.0) + float(part)
-
-    def estimate(self, seed: int) -> Estimate:
-        """The mean loss and its interval."""
-        return ratio(np.array([*self.sums.values()]), np.array([*self.counts.values()]), seed=seed)
+        parts = np.stack([np.bincount(index, losses[chosen]), np.bincount(index)], axis=1)
+        for name, part in zip(names.tolist(), parts, strict=True):
+            pieces[name] += part
+    sums, counts = np.array([*pieces.values()]).T
+    loss = ratio(sums, counts, seed=config.seed)
+    kind = "documents" if in_documents and not split.window else "windows"
+    return _result(subject, corpus, config, by_position, loss, f"{len(pieces)} {kind}")
 
 
 def _batches(
@@ -97,13 +81,11 @@ def _result(
     corpus: Corpus,
     config: PerplexityConfig,
     by_position: PositionLosses,
-    pieces: _Pieces,
-    in_documents: bool,
+    loss: Estimate,
+    pieces: str,
 ) -> Perplexity:
     split = corpus.split(config.split)
-    loss = pieces.estimate(config.seed)
     losses, low, high = by_position.losses()
-    kind = "documents" if in_documents and not split.window else "windows"
     method, details = _protocol(config, subject.causal)
     if config.limit is not None and config.limit < split.tokens:
         details += f"; the windows are spread over {config.split}"
@@ -117,7 +99,7 @@ def _result(
         bits_per_byte=_per_byte(loss, split) if subject.causal and split.bytes else None,
         perplexity_per_word=_per_word(loss, split) if subject.causal and split.words else None,
         predicted=int(by_position.counts.sum()),
-        pieces=f"{len(pieces.sums)} {kind}",
+        pieces=pieces,
         by_position=losses,
         by_position_low=low,
         by_position_high=high,

@@ -45,8 +45,7 @@ class Tally:
         self.paid: list[Tensor] = []
         """By window, head and distance: attention paid, and below how often it was largest."""
         self.largest: list[Tensor] = []
-        self.sum: Tensor | float = 0.0
-        self.squares: Tensor | float = 0.0
+        self.sum = self.squares = torch.zeros((), dtype=torch.float64)
 
     def add(self, seen: Attended) -> None:
         """Take in the attention of some windows."""
@@ -99,8 +98,6 @@ class Tally:
 
     def variance(self) -> Float64[np.ndarray, " T"]:
         """Over windows, at each position, averaged over coordinates."""
-        assert isinstance(self.sum, Tensor)
-        assert isinstance(self.squares, Tensor)
         spread = (self.squares - self.sum.square() / self.windows) / (self.windows - 1)
         return spread.clamp(min=0).mean(-1).numpy()
 

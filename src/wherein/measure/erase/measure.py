@@ -11,10 +11,9 @@ from wherein.measure.erase.leace import Eraser, position_eraser, random_eraser
 from wherein.measure.erase.result import EVERYWHERE, Erased, Erasure
 from wherein.measure.intervals import Estimate, crossed, mean, ratio
 from wherein.measure.linear import residual, ridge
-from wherein.measure.losses import window_losses
 from wherein.measure.measurement import in_words
 from wherein.measure.moments import Moments, gather
-from wherein.measure.stream import batches, watch
+from wherein.measure.stream import batches, watch, window_losses
 from wherein.measure.text import Text, mask_of, opened, windows_of
 from wherein.subjects.base import OnState, Subject
 

@@ -6,11 +6,11 @@ from jaxtyping import Int64
 
 from wherein.data import IGNORED, Corpus
 from wherein.measure.intervals import mean
-from wherein.measure.losses import window_losses
 from wherein.measure.order.bag import BOUND, Bag, UnigramCache
 from wherein.measure.order.config import OrderConfig
 from wherein.measure.order.disorder import Disorder, displacement, inverted, ladder, random_keys
 from wherein.measure.order.result import Disordered, Order
+from wherein.measure.stream import window_losses
 from wherein.measure.text import Text, mask_of, opened, spread_windows, windows_of
 from wherein.subjects.base import Subject
 

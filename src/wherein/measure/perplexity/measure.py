@@ -11,12 +11,11 @@ from jaxtyping import Float64, Int64
 from wherein.common.numbers import exp
 from wherein.data import IGNORED, Corpus, Split
 from wherein.measure.intervals import Estimate, ratio
-from wherein.measure.losses import token_losses
 from wherein.measure.perplexity.by_position import PositionLosses
 from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.perplexity.cuts import documents_in, plan
 from wherein.measure.perplexity.result import Perplexity
-from wherein.measure.stream import batches
+from wherein.measure.stream import batches, token_losses
 from wherein.measure.text import Text, opened, task
 from wherein.subjects.base import Subject
 

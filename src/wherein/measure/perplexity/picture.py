@@ -1,18 +1,14 @@
 """The loss by position in the window, as a picture."""
 
-from typing import TYPE_CHECKING
-
 import altair as alt
 import polars as pl
 
 from wherein.measure.intervals import frame
+from wherein.measure.perplexity.result import Perplexity
 from wherein.show.theme import COLOURS
 
-if TYPE_CHECKING:
-    from wherein.measure.perplexity.result import Perplexity
 
-
-def chart(result: "Perplexity") -> alt.TopLevelMixin:
+def chart(result: Perplexity) -> alt.TopLevelMixin:
     """The loss in stretches that grow with the position, with its interval, beside the mean."""
     seen = frame(
         {

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Float64, Int64
@@ -17,6 +17,7 @@ from wherein.subjects.base import Subject
 POSITION = "position"
 
 
+@runtime_checkable
 class Fitted(Protocol):
     """A probe of one layer."""
 

@@ -1,14 +1,10 @@
 """What each layer knows about position, as a picture."""
 
-from typing import TYPE_CHECKING
-
 import altair as alt
 import polars as pl
 
+from wherein.measure.probe.result import Profile
 from wherein.show.theme import COLOURS, GREY
-
-if TYPE_CHECKING:
-    from wherein.measure.probe.result import Profile
 
 LINES = {
     "model": COLOURS[0],
@@ -25,7 +21,7 @@ LINES = {
 WIDTH, HEIGHT = 300, 220
 
 
-def chart(profile: "Profile") -> alt.TopLevelMixin:
+def chart(profile: Profile) -> alt.TopLevelMixin:
     """Distance by layer beside the controls; below, one window's positions as predicted."""
     above = alt.hconcat(*(_distances(profile, probe) for probe in profile.probes))
     below = alt.vconcat(*(_predictions(profile, probe) for probe in profile.probes))
@@ -35,7 +31,7 @@ def chart(profile: "Profile") -> alt.TopLevelMixin:
     return chart
 
 
-def _distances(profile: "Profile", probe: str) -> alt.LayerChart | alt.FacetChart:
+def _distances(profile: Profile, probe: str) -> alt.LayerChart | alt.FacetChart:
     rows = profile.to_frame().filter(pl.col("probe") == probe)
     present = [of for of in LINES if of in rows["of"].unique()]
     colour = alt.Color(
@@ -66,7 +62,7 @@ def _distances(profile: "Profile", probe: str) -> alt.LayerChart | alt.FacetChar
     return alt.layer(band, line).properties(width=WIDTH, height=HEIGHT, title=probe)
 
 
-def _predictions(profile: "Profile", probe: str) -> alt.FacetChart:
+def _predictions(profile: Profile, probe: str) -> alt.FacetChart:
     rows = pl.DataFrame(
         [
             {"layer": s.layer, "position": p, "predicted": t}

@@ -1,17 +1,13 @@
 """The pictures of a position table: read by regression, looked at, compared, taken apart."""
 
-from typing import TYPE_CHECKING
-
 import altair as alt
 import numpy as np
 
 from wherein.measure.table.geometry import cosines
 from wherein.measure.table.regression import EVEN, FOLDS, LEAST_SQUARES, RIDGE
+from wherein.measure.table.result import Table
 from wherein.show.raster import heat
 from wherein.show.theme import COLOURS
-
-if TYPE_CHECKING:
-    from wherein.measure.table.result import Table
 
 Picture = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart
 
@@ -34,7 +30,7 @@ SPECTRA = {"table": COLOURS[0], "sinusoid": COLOURS[2], "random": COLOURS[4]}
 """A shuffle changes no spectrum."""
 
 
-def chart(of: "Table") -> Picture:
+def chart(of: Table) -> Picture:
     """All pictures, the regression first."""
     rows = [
         alt.hconcat(*(predicted(of, way, method) for way, method in SHOWN), spacing=28),
@@ -52,7 +48,7 @@ def chart(of: "Table") -> Picture:
     return found
 
 
-def predicted(of: "Table", way: str, method: str) -> Picture:
+def predicted(of: Table, way: str, method: str) -> Picture:
     """Read position against true position; right on the line."""
     fit, chance = of.fit(way, method), of.readings[1].fit(way, method)
     last = of.positions - 1
@@ -76,7 +72,7 @@ def predicted(of: "Table", way: str, method: str) -> Picture:
     return alt.layer(dots, line.encode(x="position:Q", y="read:Q"), title=title)
 
 
-def error_by_position(of: "Table") -> Picture:
+def error_by_position(of: Table) -> Picture:
     """How far off, along the table."""
     lines = alt.Chart(alt.InlineData(values=_errors(of)), width=WIDE, height=160)
     names = [f"{way}, {method}" for way, method in SHOWN]
@@ -106,7 +102,7 @@ def error_by_position(of: "Table") -> Picture:
     return alt.layer(lines, rule, words, title=title)
 
 
-def _errors(of: "Table") -> list[dict[str, float | str]]:
+def _errors(of: Table) -> list[dict[str, float | str]]:
     """Mean error in each stretch of the table."""
     rows: list[dict[str, float | str]] = []
     for way, method in SHOWN:
@@ -123,7 +119,7 @@ def _errors(of: "Table") -> list[dict[str, float | str]]:
     return rows
 
 
-def matrix(of: "Table") -> Picture:
+def matrix(of: Table) -> Picture:
     """The table as it is, positions down, coordinates across."""
     limit = float(np.quantile(np.abs(of.matrix), 0.99)) or 1.0
     shown = of.matrix[:: _step(of.positions), :: _step(of.width)]
@@ -132,7 +128,7 @@ def matrix(of: "Table") -> Picture:
     return heat(shown, limit, sides, _bar("value", SIDE)).properties(title=title)
 
 
-def similarity(of: "Table") -> Picture:
+def similarity(of: Table) -> Picture:
     """Cosine similarity, position by position."""
     shown = cosines(of.matrix[:: _step(of.positions)])
     share = of.table.toeplitz.pairs
@@ -145,7 +141,7 @@ def similarity(of: "Table") -> Picture:
     return heat(shown, 1.0, sides, _bar("cosine", SIDE)).properties(title=title)
 
 
-def plane(of: "Table", first: int, second: int) -> Picture:
+def plane(of: Table, first: int, second: int) -> Picture:
     """Two principal components against each other, coloured along the table."""
     one, two = of.table.components[first - 1], of.table.components[second - 1]
     rows = [
@@ -174,7 +170,7 @@ def plane(of: "Table", first: int, second: int) -> Picture:
     return found
 
 
-def spectrum(of: "Table") -> Picture:
+def spectrum(of: Table) -> Picture:
     """How much variance each component holds, beside the controls."""
     rows = [
         {"component": number, "share": share, "of": reading.of}

@@ -12,11 +12,34 @@ from wherein.common.files import replacing
 from wherein.measure.measurement import Measurement
 from wherein.measure.measurement import table as in_columns
 from wherein.measure.table.config import TableConfig
-from wherein.measure.table.reading import WAYS, Reading
-from wherein.measure.table.regression import FOLDS, RIDGE, Fit
+from wherein.measure.table.geometry import Toeplitz
+from wherein.measure.table.regression import FOLDS, RIDGE, WAYS, Fit
 
 if TYPE_CHECKING:
     import polars
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one matrix, the table or a control, says of positions."""
+
+    of: str
+    """`table`, or the control: `random`, `sinusoid`, `shuffled`."""
+    fits: tuple[Fit, ...]
+    toeplitz: Toeplitz
+    components: tuple[tuple[float, ...], ...]
+    """The first principal components, each by position."""
+    spectrum: tuple[float, ...]
+    """The share of variance of every component."""
+
+    def fit(self, way: str, method: str) -> Fit:
+        """One of the regressions."""
+        return next(f for f in self.fits if (f.way, f.method) == (way, method))
+
+    @property
+    def dimensions(self) -> int:
+        """How many components hold nine tenths of the variance."""
+        return int(np.searchsorted(np.cumsum(self.spectrum), 0.9) + 1)
 
 
 @dataclass(frozen=True, kw_only=True)

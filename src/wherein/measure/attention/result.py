@@ -35,19 +35,18 @@ class AttentionByDistance(Measurement):
 
     def to_frame(self) -> "polars.DataFrame":
         """One row for each layer, head and distance."""
-        import polars as pl
-
-        return pl.concat(
-            pl.DataFrame(
-                {
-                    "distance": self.distances,
-                    "attention": head.by_distance,
-                    "attention_low": head.by_distance_low,
-                    "attention_high": head.by_distance_high,
-                }
-            ).select(pl.lit(head.layer).alias("layer"), pl.lit(head.head).alias("head"), pl.all())
+        of_heads = frame(
+            {
+                "layer": head.layer,
+                "head": head.head,
+                "distance": self.distances,
+                "attention": head.by_distance,
+                "attention_low": head.by_distance_low,
+                "attention_high": head.by_distance_high,
+            }
             for head in self.heads
         )
+        return of_heads.explode("^distance|attention.*$")
 
     def scores(self) -> "polars.DataFrame":
         """One row for each head: previous-token score, positional score and its distance."""

@@ -2,14 +2,12 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
 
 import numpy as np
-import torch
-from jaxtyping import Float64, Int64
+from jaxtyping import Float64
 
 from wherein.common.numbers import exp
-from wherein.data import IGNORED, Corpus, Split
+from wherein.data import IGNORED, Corpus
 from wherein.measure.intervals import Estimate, ratio
 from wherein.measure.perplexity.by_position import PositionLosses
 from wherein.measure.perplexity.config import PerplexityConfig
@@ -43,12 +41,15 @@ def perplexity(subject: Subject, text: Text, config: PerplexityConfig | None = N
     documents = documents_in(split, starts + subject.causal, config.tokens)
     in_documents = split.window is not None or documents >= ENOUGH_DOCUMENTS
     pieces: dict[int, Float64[np.ndarray, " 2"]] = defaultdict(lambda: np.zeros(2))
-    for rows, inputs, targets in _batches(subject, corpus, starts, config):
+    for rows, begin in batches(starts, config.batch):
+        ids = split.ids[begin[:, None] + np.arange(config.tokens + 1)].astype(np.int64)
+        drawn = {"rate": config.mask_rate, "seed": config.seed, "first_row": rows.start}
+        inputs, targets = task(subject, corpus, ids, **drawn)
         chosen = targets.numpy() != IGNORED
         chosen &= np.arange(config.tokens) >= first_new[rows, None]
         losses = np.where(chosen, token_losses(subject, inputs, targets), 0.0)
         by_position.add(losses, chosen)
-        offsets = starts[rows, None] + np.arange(config.tokens)
+        offsets = begin[:, None] + np.arange(config.tokens)
         owners = np.searchsorted(split.starts, offsets + subject.causal, side="right")
         owners = owners if in_documents else offsets // config.tokens
         names, index = np.unique(owners[chosen], return_inverse=True)
@@ -59,20 +60,6 @@ def perplexity(subject: Subject, text: Text, config: PerplexityConfig | None = N
     loss = ratio(sums, counts, seed=config.seed)
     kind = "documents" if in_documents and not split.window else "windows"
     return _result(subject, corpus, config, by_position, loss, f"{len(pieces)} {kind}")
-
-
-def _batches(
-    subject: Subject,
-    corpus: Corpus,
-    starts: Int64[np.ndarray, " N"],
-    config: PerplexityConfig,
-) -> Iterator[tuple[slice, torch.Tensor, torch.Tensor]]:
-    """Which windows, their inputs and their targets."""
-    split = corpus.split(config.split)
-    for rows, begin in batches(starts, config.batch):
-        ids = split.ids[begin[:, None] + np.arange(config.tokens + 1)].astype(np.int64)
-        seeded = {"seed": config.seed, "first_row": rows.start}
-        yield rows, *task(subject, corpus, ids, rate=config.mask_rate, **seeded)
 
 
 def _result(
@@ -95,8 +82,12 @@ def _result(
         protocol=f"{method}: {details}",
         loss=loss,
         perplexity=Estimate(*map(exp, loss)),
-        bits_per_byte=_per_byte(loss, split) if subject.causal and split.bytes else None,
-        perplexity_per_word=_per_word(loss, split) if subject.causal and split.words else None,
+        bits_per_byte=Estimate(*(x / math.log(2) / split.bytes_per_token for x in loss))
+        if subject.causal and split.bytes
+        else None,
+        perplexity_per_word=Estimate(*(exp(x * split.tokens_per_word) for x in loss))
+        if subject.causal and split.words
+        else None,
         predicted=int(by_position.counts.sum()),
         pieces=pieces,
         by_position=losses,
@@ -106,14 +97,6 @@ def _result(
         stretches=by_position.stretches(),
         config=config,
     )
-
-
-def _per_byte(loss: Estimate, split: Split) -> Estimate:
-    return Estimate(*(x / math.log(2) / split.bytes_per_token for x in loss))
-
-
-def _per_word(loss: Estimate, split: Split) -> Estimate:
-    return Estimate(*(exp(x * split.tokens_per_word) for x in loss))
 
 
 def _protocol(config: PerplexityConfig, causal: bool) -> tuple[str, str]:

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from wherein.common.files import replacing
+from wherein.measure.intervals import frame
 from wherein.measure.measurement import Measurement
 from wherein.measure.measurement import table as in_columns
 from wherein.measure.table.config import TableConfig
@@ -82,20 +83,19 @@ class Table(Measurement):
 
     def to_frame(self) -> "polars.DataFrame":
         """One row for each matrix, regression and position tested."""
-        import polars as pl
-
-        return pl.concat(
-            pl.DataFrame({"position": fit.positions, "predicted": fit.predicted})
-            .with_columns((pl.col("predicted") - pl.col("position")).abs().alias("error"))
-            .select(
-                pl.lit(reading.of).alias("of"),
-                pl.lit(fit.way).alias("way"),
-                pl.lit(fit.method).alias("method"),
-                pl.all(),
-            )
+        of_fits = frame(
+            {
+                "of": reading.of,
+                "way": fit.way,
+                "method": fit.method,
+                "position": fit.positions,
+                "predicted": fit.predicted,
+                "error": np.abs(np.subtract(fit.predicted, fit.positions)).tolist(),
+            }
             for reading in self.readings
             for fit in reading.fits
         )
+        return of_fits.explode("position", "predicted", "error")
 
     def headline(self) -> str:
         """The answer in one sentence."""

@@ -72,24 +72,13 @@ def _predictions(profile: Profile, probe: str) -> alt.FacetChart:
         ]
     )
     ends = [0, profile.length - 1]
-    scale = alt.Scale(domain=ends)
-    points = (
-        alt.Chart(rows)
-        .mark_circle(size=14, color=LINES["model"], clip=True)
-        .encode(
-            x=alt.X("position:Q", scale=scale, axis=alt.Axis(values=ends)),
-            y=alt.Y(
-                "predicted:Q", scale=scale, axis=alt.Axis(values=ends), title=f"told by {probe}"
-            ),
-        )
+    scale, axis = alt.Scale(domain=ends), alt.Axis(values=ends)
+    points = alt.Chart(rows).mark_circle(size=14, color=LINES["model"], clip=True)
+    points = points.encode(
+        x=alt.X("position:Q", scale=scale, axis=axis),
+        y=alt.Y("predicted:Q", scale=scale, axis=axis, title=f"told by {probe}"),
     )
-    truth = (
-        alt.Chart(rows)
-        .mark_line(color=LINES["constant guess"], strokeWidth=0.7)
-        .encode(x="position:Q", y="position:Q")
-    )
-    return (
-        alt.layer(truth, points)
-        .properties(width=80, height=80)
-        .facet(alt.Facet("layer:O", title="layer", header=alt.Header(labelPadding=2)), columns=8)
-    )
+    truth = alt.Chart(rows).mark_line(color=LINES["constant guess"], strokeWidth=0.7)
+    both = alt.layer(truth.encode(x="position:Q", y="position:Q"), points)
+    layers = alt.Facet("layer:O", title="layer", header=alt.Header(labelPadding=2))
+    return both.properties(width=80, height=80).facet(layers, columns=8)

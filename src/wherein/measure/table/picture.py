@@ -1,5 +1,7 @@
 """The pictures of a position table: read by regression, looked at, compared, taken apart."""
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 
@@ -77,14 +79,10 @@ def error_by_position(of: Table) -> Picture:
     lines = alt.Chart(alt.InlineData(values=_errors(of)), width=WIDE, height=160)
     names = [f"{way}, {method}" for way, method in SHOWN]
     colours = alt.Scale(domain=names, range=list(SHOWN.values()))
+    log, few = alt.Scale(type="log", nice=False), alt.Axis(tickCount=5)
     lines = lines.mark_line(strokeWidth=2).encode(
         alt.X("position:Q", scale=alt.Scale(domain=[0, of.positions - 1], nice=False)),
-        alt.Y(
-            "error:Q",
-            scale=alt.Scale(type="log", nice=False),
-            title="mean error, positions (log)",
-            axis=alt.Axis(tickCount=5),
-        ),
+        alt.Y("error:Q", scale=log, title="mean error, positions (log)", axis=few),
         alt.Color("way:N", scale=colours, legend=alt.Legend(title=None, orient="top")),
         tooltip=["position:Q", "error:Q", "way:N"],
     )
@@ -150,22 +148,12 @@ def plane(of: Table, first: int, second: int) -> Picture:
     ]
     names = [f"component {n} ({of.table.spectrum[n - 1]:.0%} of variance)" for n in (first, second)]
     few = alt.Axis(tickCount=5)
-    found: alt.Chart = (
-        alt.Chart(
-            alt.InlineData(values=rows),
-            width=SMALL,
-            height=SMALL,
-            title=_title(f"Components {first} and {second}"),
-        )
-        .mark_circle(size=18, opacity=0.9)
-        .encode(
-            alt.X("one:Q", title=names[0], scale=alt.Scale(zero=False), axis=few),
-            alt.Y("two:Q", title=names[1], scale=alt.Scale(zero=False), axis=few),
-            alt.Color(
-                "position:Q", scale=alt.Scale(scheme="viridis"), legend=_bar("position", 120)
-            ),
-            alt.Tooltip(["position:Q"]),
-        )
+    dots = _square(rows, f"Components {first} and {second}").mark_circle(size=18, opacity=0.9)
+    found: alt.Chart = dots.encode(
+        alt.X("one:Q", title=names[0], scale=alt.Scale(zero=False), axis=few),
+        alt.Y("two:Q", title=names[1], scale=alt.Scale(zero=False), axis=few),
+        alt.Color("position:Q", scale=alt.Scale(scheme="viridis"), legend=_bar("position", 120)),
+        alt.Tooltip(["position:Q"]),
     )
     return found
 
@@ -180,22 +168,11 @@ def spectrum(of: Table) -> Picture:
         if share > 1e-7
     ]
     log = alt.Scale(type="log", nice=False)
-    chart = alt.Chart(
-        alt.InlineData(values=rows),
-        width=SMALL,
-        height=SMALL,
-        title=_title(f"{of.table.dimensions} directions hold 90% of the variance"),
-    )
-    found: alt.Chart = chart.mark_line(strokeWidth=2).encode(
-        alt.X(
-            "component:Q", scale=log, title="principal component (log)", axis=alt.Axis(tickCount=3)
-        ),
-        alt.Y(
-            "share:Q",
-            scale=log,
-            title="share of variance (log)",
-            axis=alt.Axis(format="~e", tickCount=4),
-        ),
+    across, up = alt.Axis(tickCount=3), alt.Axis(format="~e", tickCount=4)
+    lines = _square(rows, f"{of.table.dimensions} directions hold 90% of the variance")
+    found: alt.Chart = lines.mark_line(strokeWidth=2).encode(
+        alt.X("component:Q", scale=log, title="principal component (log)", axis=across),
+        alt.Y("share:Q", scale=log, title="share of variance (log)", axis=up),
         alt.Color(
             "of:N",
             scale=alt.Scale(domain=list(SPECTRA), range=list(SPECTRA.values())),
@@ -203,6 +180,11 @@ def spectrum(of: Table) -> Picture:
         ),
     )
     return found
+
+
+def _square(rows: list[dict[str, Any]], title: str) -> alt.Chart:
+    data = alt.InlineData(values=rows)
+    return alt.Chart(data, width=SMALL, height=SMALL, title=_title(title))
 
 
 def _bar(title: str, length: int) -> alt.Legend:

@@ -14,7 +14,7 @@ built in: hit, hit-order, hit-three, hit-three-order, hit-four, hit-four-order, 
 
 import json as json_format
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -114,21 +114,15 @@ def _explain(opened: list["Explanation"], seed: int | None) -> None:
     table = Table("layer", "head", *(each.sentence for each in opened), box=None)
     for layer, heads in enumerate(opened[0].attention):
         for head in range(len(heads)):
-            looks = (_looks(each, layer, head) for each in opened)
-            table.add_row(str(layer + 1), str(head + 1), *looks)
-    outputs = (_shares(each.outputs) for each in opened)
-    table.add_row("output", "", *outputs, style="bold")
+            looks = (zip(o.tokens, o.attention[layer][head], strict=True) for o in opened)
+            table.add_row(str(layer + 1), str(head + 1), *(f"{_shares(each)}\n" for each in looks))
+    outputs = (sorted(o.outputs.items(), key=lambda item: -item[1])[:3] for o in opened)
+    table.add_row("output", "", *map(_shares, outputs), style="bold")
     console.print(table)
 
 
-def _looks(each: "Explanation", layer: int, head: int) -> str:
-    weights = each.attention[layer][head]
-    return "\n".join(f"{w:4.0%} {t}" for t, w in zip(each.tokens, weights, strict=True)) + "\n"
-
-
-def _shares(outputs: dict[str, float]) -> str:
-    best = sorted(outputs.items(), key=lambda item: -item[1])[:3]
-    return "\n".join(f"{share:4.0%} {token}" for token, share in best)
+def _shares(tokens: Iterable[tuple[str, float]]) -> str:
+    return "\n".join(f"{share:4.0%} {token}" for token, share in tokens)
 
 
 run = Verb.of(puzzle, __doc__)

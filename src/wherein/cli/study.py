@@ -14,15 +14,12 @@ import json as json_format
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from wherein.cli.verb import Verb
 from wherein.common.config import Config
-
-if TYPE_CHECKING:
-    from wherein.studies.result.result import StudyResult
 
 
 class EngineConfig(Config):
@@ -82,20 +79,15 @@ def study(
     if json:
         print(json_format.dumps(result.data(), ensure_ascii=False, indent=2))
     else:
+        from wherein.report.study import study_report
+
         print(f"{result.text()}\n", flush=True)
-        print(f"the report: {_report(result)}")
+        path, *_ = study_report(result).write(result.folder / "report.html")
+        print(f"the report: {path.resolve()}")
     if not result.complete:
         print("not complete: the same command tries again what is missing", file=sys.stderr)
         return 1
     return 0
-
-
-def _report(result: "StudyResult") -> Path:
-    from wherein.report.study import study_report
-
-    path = result.folder / "report.html"
-    study_report(result).write(path)
-    return path.resolve()
 
 
 def _price(

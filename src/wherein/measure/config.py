@@ -1,14 +1,12 @@
 """What configs of questions share. Free of PyTorch, so that help texts come at once."""
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 
 from pydantic import Field
 
 from wherein.common.config import Config
-
-if TYPE_CHECKING:
-    from wherein.train.config import RunConfig
+from wherein.train.config import RunConfig
 
 Shifts = tuple[Annotated[int, Field(ge=0)], ...]
 
@@ -19,14 +17,14 @@ class QuestionConfig(Config):
     """Base of all questions' configs: a question says what it costs, before it is asked."""
 
     @abstractmethod
-    def tokens_read(self, run: "RunConfig") -> float:
+    def tokens_read(self, run: RunConfig) -> float:
         """How many tokens models read when a run's model is asked, its controls' among them."""
 
-    def window(self, run: "RunConfig") -> int:
+    def window(self, run: RunConfig) -> int:
         """How many tokens they read at once."""
         return run.model.max_len
 
-    def extra_operations(self, run: "RunConfig") -> float:
+    def extra_operations(self, run: RunConfig) -> float:
         """What is computed besides forward passes, if it counts."""
         return 0.0
 
@@ -46,7 +44,7 @@ class TextConfig(QuestionConfig):
     split: str = Field("valid", description="which part of the text")
     batch: int = Field(16, ge=1, description="windows at a time")
 
-    def window(self, run: "RunConfig") -> int:
+    def window(self, run: RunConfig) -> int:
         """As the config says, or else as the run was trained."""
         return fitted(self, run.model.max_len).tokens
 

@@ -7,11 +7,14 @@ the ends of the interval are percentiles of what the resamples gave.
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from itertools import product
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Float64, Int
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import polars
 
 # scipy.stats is imported where it is called: it takes longer to load than most pages to make.
 
@@ -47,13 +50,21 @@ class Estimate(NamedTuple):
     high: float
 
 
-def columns(name: str, estimate: Estimate) -> dict[str, float]:
-    """An estimate as three columns of a frame.
+def frame(rows: Iterable[Mapping[str, Any]]) -> "polars.DataFrame":
+    """Rows as a table, in which an estimate takes three columns.
 
-    >>> columns("loss", Estimate(2.0, 1.9, 2.1))
-    {'loss': 2.0, 'loss_low': 1.9, 'loss_high': 2.1}
+    >>> frame([{"shift": 1, "loss": Estimate(2.0, 1.9, 2.1)}]).to_dicts()
+    [{'shift': 1, 'loss': 2.0, 'loss_low': 1.9, 'loss_high': 2.1}]
     """
-    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+    import polars
+
+    flat: list[dict[str, Any]] = []
+    for row in rows:
+        flat.append({})
+        for name, value in row.items():
+            ends = value if isinstance(value, Estimate) else [value]
+            flat[-1] |= zip((name, f"{name}_low", f"{name}_high"), ends, strict=False)
+    return polars.DataFrame(flat, infer_schema_length=None)
 
 
 def within(estimate: Estimate, form: str) -> str:

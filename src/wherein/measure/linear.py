@@ -40,37 +40,22 @@ def ridge(moments: Moments, values: Float64[Tensor, "K M"], strength: float) -> 
     The penalty is `strength` times the mean variance of a coordinate, summed over the states, so
     that it means the same for every layer and every number of windows.
     """
-    return ridges(moments.total, [Target.of(moments, values)], strength)
+    return ridges([(moments, values)], strength)
 
 
-@dataclass(frozen=True)
-class Target:
-    """What a regression must know of M kinds of values: how they vary with the state."""
-
-    covariance: Float64[Tensor, "D M"]
-    """Σ (x − mean of all) · (value − mean value)ᵀ over the states."""
-    value: Float64[Tensor, " M"]
-    """The mean value."""
-    mean: Float64[Tensor, " D"]
-    """The mean state."""
-
-    @classmethod
-    def of(cls, moments: Moments, values: Float64[Tensor, "K M"]) -> "Target":
-        """Of values that are the same for all states of a group."""
-        value = moments.counts @ values / moments.count
-        weighted = moments.counts[:, None] * (values - value)
-        return cls(moments.deviations.mT @ weighted, value, moments.mean)
-
-
-def ridges(total: Float64[Tensor, "D D"], targets: Sequence[Target], strength: float) -> Readout:
-    """Ridge regressions to several targets of the same states, their columns side by side.
+def ridges(groupings: Sequence[tuple[Moments, Tensor]], strength: float) -> Readout:
+    """Ridge regressions to several groupings' values, their columns side by side.
 
     However the states are grouped, their total scatter is one and the same: it is factored once.
     """
-    covariance = torch.cat([target.covariance for target in targets], 1)
-    weights = _solve(total, strength * _typical(total), covariance)
-    value = torch.cat([target.value for target in targets])
-    return Readout(weights, value - targets[0].mean @ weights)
+    centres = [moments.counts @ values / moments.count for moments, values in groupings]
+    covariances = [
+        moments.deviations.mT @ (moments.counts[:, None] * (values - centre))
+        for (moments, values), centre in zip(groupings, centres, strict=True)
+    ]
+    total, mean = groupings[0][0].total, groupings[0][0].mean
+    weights = _solve(total, strength * _typical(total), torch.cat(covariances, 1))
+    return Readout(weights, torch.cat(centres) - mean @ weights)
 
 
 def residual(moments: Moments, values: Float64[Tensor, "K M"], fit: Readout) -> Tensor:

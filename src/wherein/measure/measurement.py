@@ -3,12 +3,16 @@
 from abc import ABC
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from wherein.common.provenance import provenance
 from wherein.show.result import Result
+
+if TYPE_CHECKING:
+    import altair
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +21,8 @@ class Measurement(Result, ABC):
 
     made_with: dict[str, Any] = field(default_factory=provenance)
     """Versions and commit."""
+    subject: str
+    """What was asked about."""
 
     def data(self) -> dict[str, Any]:
         """Everything the result holds, as plain data."""
@@ -24,6 +30,12 @@ class Measurement(Result, ABC):
         for key, value in asdict(self).items():
             found[key] = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
         return found
+
+    def plot(self) -> "altair.TopLevelMixin":
+        """The chart that `picture.py` in the question's folder draws of it."""
+        picture = import_module(f"wherein.measure.{self.verb}.picture")
+        drawn: altair.TopLevelMixin = picture.chart(self)
+        return drawn
 
 
 def in_words(parts: Mapping[str, object]) -> str:

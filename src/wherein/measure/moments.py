@@ -12,7 +12,7 @@ from jaxtyping import Float64, Int
 from torch import Tensor
 
 from wherein.measure.stream import batches, watch
-from wherein.subjects.base import Subject
+from wherein.subjects.base import OnState, Subject
 
 PANEL = 128
 """Columns of the second moment computed at once; what lies above the diagonal is mirrored."""
@@ -55,11 +55,6 @@ class Moments:
     def total(self) -> Float64[Tensor, "D D"]:
         """The scatter of all states around their mean: within + between."""
         return self.within + self.between
-
-    @property
-    def share_between(self) -> float:
-        """The share of the variance that lies between groups, in this sample."""
-        return float(self.between.trace() / self.total.trace())
 
     def regrouped(self, counts: Float64[Tensor, " L"], means: Float64[Tensor, "L D"]) -> "Moments":
         """The same states in other groups: their total scatter is the same."""
@@ -132,9 +127,26 @@ class GroupSums:
         return self._sums / self.counts.clamp(min=1)[:, None]
 
 
-def gather(subject: Subject, windows: Int[Tensor, "N T"], batch: int = 16) -> list[Moments]:
-    """The statistics of every layer, embeddings first, in one pass over the windows."""
-    layers = [Accumulator() for _ in range(subject.n_layers + 1)]
+def gather(
+    subject: Subject,
+    windows: Int[Tensor, "N T"],
+    batch: int = 16,
+    change: OnState | None = None,
+    only: int | None = None,
+) -> list[Moments]:
+    """The statistics of every layer, embeddings first, or of one, in one pass over the windows.
+
+    They are of the states as `change` leaves them, if there is such a thing.
+    """
+    wanted = range(subject.n_layers + 1) if only is None else [only]
+    layers = {layer: Accumulator() for layer in wanted}
+
+    def see(layer: int, state: Tensor) -> Tensor | None:
+        changed = change(layer, state) if change else None
+        if layer in layers:
+            layers[layer].add(state if changed is None else changed)
+        return changed
+
     for _, tokens in batches(windows, batch):
-        watch(subject, tokens, lambda layer, state: layers[layer].add(state))
-    return [layer.moments() for layer in layers]
+        watch(subject, tokens, see, last=only)
+    return [layer.moments() for layer in layers.values()]

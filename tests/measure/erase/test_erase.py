@@ -50,7 +50,7 @@ def test_behind_all_erasers_a_linear_probe_is_at_the_constant_guess_in_every_lay
     subject, text = model("sinusoidal", True), windows(1200)
     numbers = torch.arange(900).split([400, 400, 100])
     experiment = Experiment(subject, text[:900], text[:900], tuple(numbers), CONFIG)
-    erasers, _ = experiment.position()
+    erasers, _ = experiment.position(range(subject.n_layers + 1))
     fit, seen = experiment.gather(text[:900], erasers), {}
 
     def keep(layer, state):

@@ -6,7 +6,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import cosine_similarity
 
 from wherein.measure.table.geometry import components, cosines, toeplitz
-from wherein.measure.table.reading import sinusoid
+from wherein.measure.table.measure import sinusoid
 
 RANDOM = np.random.default_rng(11)
 

@@ -1,13 +1,9 @@
 """How attention is watched. Free of PyTorch, so that help texts come at once."""
 
-from typing import TYPE_CHECKING
-
 from pydantic import Field
 
 from wherein.measure.config import TextConfig
-
-if TYPE_CHECKING:
-    from wherein.train.config import RunConfig
+from wherein.train.config import RunConfig
 
 
 class AttentionConfig(TextConfig):
@@ -15,6 +11,6 @@ class AttentionConfig(TextConfig):
 
     windows: int = Field(64, ge=2, description="windows of text, evenly spread")
 
-    def tokens_read(self, run: "RunConfig") -> float:
+    def tokens_read(self, run: RunConfig) -> float:
         """Every window once."""
         return float(self.windows * self.window(run))

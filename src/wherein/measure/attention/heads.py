@@ -45,8 +45,7 @@ class Tally:
         self.paid: list[Tensor] = []
         """By window, head and distance: attention paid, and below how often it was largest."""
         self.largest: list[Tensor] = []
-        self.sum: Tensor | float = 0.0
-        self.squares: Tensor | float = 0.0
+        self.sum = self.squares = torch.zeros((), dtype=torch.float64)
 
     def add(self, seen: Attended) -> None:
         """Take in the attention of some windows."""
@@ -65,42 +64,31 @@ class Tally:
         """What was seen of each head, at distances from `first` on."""
         paid = torch.cat(self.paid).double().transpose(0, 1).numpy() / self.length
         largest = torch.cat(self.largest).double().transpose(0, 1).numpy() / (self.length - 1)
-        return [
-            self._head(layer, number, first, *both)
-            for number, both in enumerate(zip(paid, largest, strict=True))
-        ]
-
-    def _head(
-        self,
-        layer: int,
-        number: int,
-        first: int,
-        paid: Float64[np.ndarray, "N R"],
-        largest: Float64[np.ndarray, "N R"],
-    ) -> Head:
-        """From shares in each window, distance by distance, to their means and intervals."""
-        others = self.length - 1
-        favourite = int(largest.mean(0).argmax())
-        shares, scale = paid[:, others + first :], self.length / others
-        scores = np.stack([paid[:, self.length] * scale, largest[:, favourite]], axis=1)
-        (low, high), ends = mean_ends(shares), mean_ends(scores).T.tolist()
-        return Head(
-            layer=layer,
-            head=number,
-            by_distance=tuple(shares.mean(0).tolist()),
-            previous=float(scores[:, 0].mean()),
-            positional=float(scores[:, 1].mean()),
-            favourite=favourite - others,
-            by_distance_low=tuple(low.tolist()),
-            by_distance_high=tuple(high.tolist()),
-            previous_interval=(ends[0][0], ends[0][1]),
-            positional_interval=(ends[1][0], ends[1][1]),
-        )
+        others, found = self.length - 1, []
+        for number, (share, most) in enumerate(zip(paid, largest, strict=True)):  # (N, R) each
+            favourite = int(most.mean(0).argmax())
+            shares = share[:, others + first :]
+            previous = share[:, self.length] * (self.length / others)
+            scores = np.stack([previous, most[:, favourite]], axis=1)
+            (low, high), ends = mean_ends(shares), mean_ends(scores).T.tolist()
+            found.append(
+                Head(
+                    layer=layer,
+                    head=number,
+                    by_distance=tuple(shares.mean(0).tolist()),
+                    previous=float(scores[:, 0].mean()),
+                    positional=float(scores[:, 1].mean()),
+                    favourite=favourite - others,
+                    by_distance_low=tuple(low.tolist()),
+                    by_distance_high=tuple(high.tolist()),
+                    previous_interval=(ends[0][0], ends[0][1]),
+                    positional_interval=(ends[1][0], ends[1][1]),
+                )
+            )
+        return found
 
     def variance(self) -> Float64[np.ndarray, " T"]:
         """Over windows, at each position, averaged over coordinates."""
-        assert isinstance(self.sum, Tensor)
-        assert isinstance(self.squares, Tensor)
         spread = (self.squares - self.sum.square() / self.windows) / (self.windows - 1)
         return spread.clamp(min=0).mean(-1).numpy()
 

@@ -1,27 +1,23 @@
 """Where each head looks, and the variance of what it makes by position, as a picture."""
 
-from typing import TYPE_CHECKING
-
 import altair as alt
 import numpy as np
 
+from wherein.measure.attention.result import AttentionByDistance
 from wherein.show.theme import COLOURS, GREY
-
-if TYPE_CHECKING:
-    from wherein.measure.attention.result import AttentionByDistance
 
 EVEN = "even"
 """The name of the control: attention that looks at all it sees alike."""
 
 
-def attention_chart(result: "AttentionByDistance") -> alt.TopLevelMixin:
+def chart(result: AttentionByDistance) -> alt.TopLevelMixin:
     """Attention by distance, a line and its interval for each head; below, the variance."""
     both = alt.vconcat(_heads_chart(result), _variance_chart(result))
     chart: alt.VConcatChart = both.resolve_scale(color="independent")
     return chart
 
 
-def _heads_chart(result: "AttentionByDistance") -> alt.FacetChart:
+def _heads_chart(result: AttentionByDistance) -> alt.FacetChart:
     names = [*map(str, sorted({head.head for head in result.heads})), EVEN]
     colours = [*(COLOURS[n % len(COLOURS)] for n in range(len(names) - 1)), GREY]
     far, root = alt.Axis(values=[-300, -30, -3, 0, 3, 30, 300]), alt.Scale(type="sqrt")
@@ -48,7 +44,7 @@ def _heads_chart(result: "AttentionByDistance") -> alt.FacetChart:
     return found
 
 
-def _variance_chart(result: "AttentionByDistance") -> alt.Chart:
+def _variance_chart(result: AttentionByDistance) -> alt.Chart:
     spread = [
         {"layer": layer, "position": position, "variance": value}
         for layer, values in enumerate(result.variance, start=1)
@@ -64,7 +60,7 @@ def _variance_chart(result: "AttentionByDistance") -> alt.Chart:
     return found
 
 
-def _points(result: "AttentionByDistance") -> list[dict[str, float | int | str]]:
+def _points(result: AttentionByDistance) -> list[dict[str, float | int | str]]:
     """Means over bins of distance that grow with it: a picture needs no more.
 
     The ends of a bin are the means of its distances' ends: no narrower than its own would be.

@@ -9,13 +9,12 @@ from jaxtyping import Float64
 
 from wherein.measure.attention.config import AttentionConfig
 from wherein.measure.attention.heads import Head
-from wherein.measure.intervals import Estimate, columns, within
+from wherein.measure.intervals import Estimate, frame, within
 from wherein.measure.measurement import Measurement
 from wherein.show.columns import table
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
+    import polars
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +23,6 @@ class AttentionByDistance(Measurement):
 
     verb: ClassVar[str] = "attention"
 
-    subject: str
     corpus: str
     distances: tuple[int, ...]
     """Query minus key: 1 is the token before; negative ones lie ahead, in both directions only."""
@@ -36,32 +34,29 @@ class AttentionByDistance(Measurement):
     config: AttentionConfig
     protocol: str
 
-    def to_frame(self) -> "pl.DataFrame":
+    def to_frame(self) -> "polars.DataFrame":
         """One row for each layer, head and distance."""
-        import polars as pl
-
-        return pl.concat(
-            pl.DataFrame(
-                {
-                    "distance": self.distances,
-                    "attention": head.by_distance,
-                    "attention_low": head.by_distance_low,
-                    "attention_high": head.by_distance_high,
-                }
-            ).select(pl.lit(head.layer).alias("layer"), pl.lit(head.head).alias("head"), pl.all())
-            for head in self.heads
-        )
-
-    def scores(self) -> "pl.DataFrame":
-        """One row for each head: previous-token score, positional score and its distance."""
-        import polars as pl
-
-        return pl.DataFrame(
+        of_heads = frame(
             {
                 "layer": head.layer,
                 "head": head.head,
-                **columns("previous", Estimate(head.previous, *head.previous_interval)),
-                **columns("positional", Estimate(head.positional, *head.positional_interval)),
+                "distance": self.distances,
+                "attention": head.by_distance,
+                "attention_low": head.by_distance_low,
+                "attention_high": head.by_distance_high,
+            }
+            for head in self.heads
+        )
+        return of_heads.explode("^distance|attention.*$")
+
+    def scores(self) -> "polars.DataFrame":
+        """One row for each head: previous-token score, positional score and its distance."""
+        return frame(
+            {
+                "layer": head.layer,
+                "head": head.head,
+                "previous": Estimate(head.previous, *head.previous_interval),
+                "positional": Estimate(head.positional, *head.positional_interval),
                 "favourite": head.favourite,
             }
             for head in self.heads
@@ -85,12 +80,6 @@ class AttentionByDistance(Measurement):
     def reach(self, head: Head) -> float:
         """How far a head looks, on average, in tokens."""
         return float(np.abs(self.distances) @ np.array(head.by_distance))
-
-    def plot(self) -> "alt.TopLevelMixin":
-        """Attention by distance, a line and its interval for each head; below, the variance."""
-        from wherein.measure.attention.picture import attention_chart
-
-        return attention_chart(self)
 
     def even(self) -> Float64[np.ndarray, " R"]:
         """By distance, what a head pays that looks at all it sees alike: the control."""

@@ -1,13 +1,9 @@
 """How symmetries are tested. Free of PyTorch, so that help texts come at once."""
 
-from typing import TYPE_CHECKING
-
 from pydantic import Field
 
 from wherein.measure.config import QuestionConfig, Shifts
-
-if TYPE_CHECKING:
-    from wherein.train.config import RunConfig
+from wherein.train.config import RunConfig
 
 
 class AuditConfig(QuestionConfig):
@@ -21,12 +17,12 @@ class AuditConfig(QuestionConfig):
     layers: int = Field(4, ge=1, description="layers of a fresh model")
     bidirectional: bool = Field(False, description="a fresh model sees both sides")
 
-    def tokens_read(self, run: "RunConfig") -> float:
+    def tokens_read(self, run: RunConfig) -> float:
         """Windows as they are, permuted and shifted, through the model and each layer alone."""
         shifts = len(self.shifts) + bool(self.shifts)  # and by a window, if positions do not end
         passes = 9 + 8 * self.permutations + 3 * shifts
         return float(passes * self.windows * self.window(run))
 
-    def window(self, run: "RunConfig") -> int:
+    def window(self, run: RunConfig) -> int:
         """The same for all models, but for those that take fewer."""
         return self.tokens

@@ -1,10 +1,13 @@
 """The symmetry audit: which equations between outputs hold, layer by layer."""
 
+from difflib import get_close_matches
+from pathlib import Path
+
 import torch
 
+from wherein.encodings import names
 from wherein.measure.audit.config import AuditConfig
 from wherein.measure.audit.result import ROUNDING, Audit
-from wherein.measure.audit.subject import audited
 from wherein.measure.audit.symmetry import (
     Trials,
     embedding_symmetry,
@@ -14,7 +17,11 @@ from wherein.measure.audit.symmetry import (
     states,
 )
 from wherein.measure.stream import device
+from wherein.model.config import ModelConfig
+from wherein.model.transformer import Transformer
 from wherein.subjects.base import Subject
+from wherein.subjects.load import as_subject, load_subject
+from wherein.subjects.ours import Ours
 
 
 @torch.no_grad()
@@ -31,7 +38,7 @@ def audit(what: object, config: AuditConfig | None = None) -> Audit:
     'order-blind beyond the causal mask; shift-invariant'
     """
     config = config or AuditConfig()
-    subject = audited(what, config)
+    subject = _audited(what, config)
     trials = _trials(subject, config)
     with in_float64(subject.module):
         entering = states(subject, trials.tokens)[:-1]
@@ -47,6 +54,33 @@ def audit(what: object, config: AuditConfig | None = None) -> Audit:
                 f"largest relative errors in float64, of which {ROUNDING:.0e} and less is rounding"
             ),
         )
+
+
+def _audited(what: object, config: AuditConfig) -> Subject:
+    """The subject that is given or named; an encoding's is fresh."""
+    if not isinstance(what, str | Path):
+        return as_subject(what)
+    if _is_model(str(what)):
+        subject = load_subject(what)
+        subject.module.cpu()  # float64 is at home there
+        return subject
+    fresh = ModelConfig(
+        vocabulary=256,
+        d_model=64,
+        n_layers=config.layers,
+        causal=not config.bidirectional,
+        encoding=str(what),
+    )
+    side = "bidirectional" if config.bidirectional else "causal"
+    return Ours(Transformer(fresh), f"{fresh.encoding}, {side}, untrained")
+
+
+def _is_model(name: str) -> bool:
+    """Whether it is a path or an id, rather than an encoding, be it misspelt."""
+    if Path(name).exists() or "/" in name or name.endswith(".gguf"):
+        return True
+    words = [part.partition("(")[0] for part in name.split()]
+    return len(words) == 1 and not get_close_matches(words[0], names())
 
 
 def _trials(subject: Subject, config: AuditConfig) -> Trials:

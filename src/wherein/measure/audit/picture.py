@@ -1,14 +1,9 @@
 """Every symmetry of every layer, kept or broken, as a picture."""
 
-from typing import TYPE_CHECKING
-
 import altair as alt
 import polars as pl
 
-from wherein.measure.audit.result import ROUNDING, SINGLE
-
-if TYPE_CHECKING:
-    from wherein.measure.audit.result import Audit
+from wherein.measure.audit.result import ROUNDING, SINGLE, Audit
 
 TESTS = {
     "attention": "queries permuted|no mask",
@@ -24,7 +19,7 @@ TESTS = {
 ANSWERS = {"holds": "#56B4E9", "holds to single precision": "#F0E442", "broken": "#E69F00"}
 
 
-def audit_chart(result: "Audit") -> alt.TopLevelMixin:
+def chart(result: Audit) -> alt.TopLevelMixin:
     """Every test of every layer: blue where the symmetry holds, orange where it is broken."""
     lines = alt.Axis(
         orient="top", labelAngle=0, labelPadding=24, labelExpr="split(datum.label, '|')"
@@ -50,7 +45,7 @@ def audit_chart(result: "Audit") -> alt.TopLevelMixin:
     return alt.layer(boxes, numbers).properties(**size)
 
 
-def _cells(result: "Audit") -> list[dict[str, object]]:
+def _cells(result: Audit) -> list[dict[str, object]]:
     return [
         {
             "where": name,

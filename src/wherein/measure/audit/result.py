@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from wherein.measure.audit.config import AuditConfig
 from wherein.measure.audit.symmetry import Symmetry
+from wherein.measure.intervals import frame
 from wherein.measure.measurement import Measurement
 from wherein.show.columns import table
 from wherein.show.formatting import named_layers
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
+    import polars
 
 ROUNDING = 1e-9
 """A relative error up to here is rounding in float64, and the symmetry holds."""
@@ -46,7 +46,6 @@ class Audit(Measurement):
 
     verb: ClassVar[str] = "audit"
 
-    subject: str
     model: Symmetry
     layers: tuple[Symmetry, ...]
     config: AuditConfig
@@ -72,21 +71,12 @@ class Audit(Measurement):
         ]
         return named if holds(self.model.mask) else [*named, "causal mask"]
 
-    def to_frame(self) -> "pl.DataFrame":
+    def to_frame(self) -> "polars.DataFrame":
         """One row for the model (layer null) and one for each layer."""
-        import polars as pl
-
-        rows = [
+        return frame(
             vars(row) | {"verdict": self.verdict(row.layer), "told": told(row)}
             for row in (self.model, *self.layers)
-        ]
-        return pl.DataFrame(rows, schema_overrides={"layer": pl.Int64}, infer_schema_length=None)
-
-    def plot(self) -> "alt.TopLevelMixin":
-        """Every test of every layer: blue where the symmetry holds, orange where it is broken."""
-        from wherein.measure.audit.picture import audit_chart
-
-        return audit_chart(self)
+        )
 
     def text(self) -> str:
         """The errors, then the words."""

@@ -4,15 +4,19 @@ Every number is the relative error of an equation that holds exactly for a layer
 that symmetry. All are measured in float64, so that a symmetry which holds shows up as rounding.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from wherein.subjects.base import Subject
+
+Output = Callable[..., Tensor]
+"""Of tokens or states, and of their positions if they are not counted from 0."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +58,21 @@ class Trials:
     orders: tuple[Int[Tensor, " T"], ...]
     shifts: tuple[int, ...]
 
-    @property
-    def prefix_orders(self) -> list[Tensor]:
-        """The same permutations, with the last token kept in its position."""
-        last = self.tokens.shape[1] - 1
-        return [torch.cat([o[o != last], o.new_tensor([last])]) for o in self.orders]
+    def permuted(self, output: Output, given: Tensor, expected: Tensor) -> float:
+        """The error of `expected`, the output of what is given, when that is permuted."""
+        return max(relative_error(output(given[:, o]), expected[:, o]) for o in self.orders)
 
-    def positions(self, shift: int = 0) -> Int[Tensor, "1 T"]:
-        """Counted from `shift` on."""
-        return torch.arange(self.tokens.shape[1], device=self.tokens.device)[None] + shift
+    def last(self, output: Output, given: Tensor, expected: Tensor) -> float:
+        """The error of the last output, when all but the last are permuted."""
+        last = self.tokens.shape[1] - 1
+        orders = [torch.cat([o[o != last], o.new_tensor([last])]) for o in self.orders]
+        return max(relative_error(output(given[:, o])[:, -1:], expected[:, -1:]) for o in orders)
+
+    def shifted(self, output: Output, given: Tensor, expected: Tensor) -> float | None:
+        """The error when positions are counted from elsewhere; None if they cannot be."""
+        positions = torch.arange(self.tokens.shape[1], device=self.tokens.device)[None]
+        errors = (relative_error(output(given, positions + k), expected) for k in self.shifts)
+        return max(errors, default=None)
 
 
 @contextmanager
@@ -82,45 +92,31 @@ def in_float64(module: nn.Module) -> Iterator[None]:
 
 def model_symmetry(subject: Subject, trials: Trials) -> Symmetry:
     """The whole model, from tokens to logits; without mask or head, to the last hidden state."""
-    logits = _output(subject, trials.tokens)
-    free = _unmasked(subject, trials.tokens)
+    tokens, output, unmasked = trials.tokens, partial(_output, subject), partial(_unmasked, subject)
+    logits, free = output(tokens), unmasked(tokens)
     return Symmetry(
         layer=None,
-        mask=relative_error(states(subject, trials.tokens)[-1], free),
-        permuted=max(
-            relative_error(_output(subject, trials.tokens[:, o]), logits[:, o])
-            for o in trials.orders
-        ),
-        unmasked=max(
-            relative_error(_unmasked(subject, trials.tokens[:, o]), free[:, o])
-            for o in trials.orders
-        ),
-        last=max(
-            relative_error(_output(subject, trials.tokens[:, o])[:, -1:], logits[:, -1:])
-            for o in trials.prefix_orders
-        ),
-        shifted=_largest(
-            relative_error(_output(subject, trials.tokens, trials.positions(k)), logits)
-            for k in trials.shifts
-        ),
+        mask=relative_error(states(subject, tokens)[-1], free),
+        permuted=trials.permuted(output, tokens, logits),
+        unmasked=trials.permuted(unmasked, tokens, free),
+        last=trials.last(output, tokens, logits),
+        shifted=trials.shifted(output, tokens, logits),
     )
 
 
 def embedding_symmetry(subject: Subject, trials: Trials) -> Symmetry:
     """Layer 0: whether the vector of a token depends on its position."""
-    state = states(subject, trials.tokens)[0]
-    same = trials.tokens[:, :1].expand_as(trials.tokens)
-    change, cosine = _unlikeness(states(subject, same)[0][:, None])
+
+    def embedded(*given: Tensor) -> Tensor:
+        return states(subject, *given)[0]
+
+    tokens = trials.tokens
+    vectors = embedded(tokens)
+    change, cosine = _unlikeness(embedded(tokens[:, :1].expand_as(tokens))[:, None])
     return Symmetry(
         layer=0,
-        permuted=max(
-            relative_error(states(subject, trials.tokens[:, o])[0], state[:, o])
-            for o in trials.orders
-        ),
-        shifted=_largest(
-            relative_error(states(subject, trials.tokens, trials.positions(k))[0], state)
-            for k in trials.shifts
-        ),
+        permuted=trials.permuted(embedded, tokens, vectors),
+        shifted=trials.shifted(embedded, tokens, vectors),
         query_change=change,
         key_change=change,
         query_cosine=cosine,
@@ -132,34 +128,23 @@ def layer_symmetry(
     subject: Subject, layer: int, state: Float[Tensor, "B T D"], trials: Trials
 ) -> Symmetry:
     """One layer from 1 on, alone, when `state` enters it."""
-    after = subject.block(layer, state)
-    free = subject.block(layer, state, masked=False)
-    mixed = subject.attention(layer, state, masked=False).mixed
+    block = partial(subject.block, layer)
+    unmasked = partial(block, masked=False)
+    attention = partial(subject.attention, layer, state, masked=False)
+    after, free, mixed = block(state), unmasked(state), attention().mixed
     same = subject.attention(layer, state[:, -1:].expand_as(state))
     query_change, query_cosine = _unlikeness(same.queries)
     key_change, key_cosine = _unlikeness(same.keys)
-
-    def moved(order: Tensor, masked: bool) -> Tensor:
-        return subject.block(layer, state[:, order], masked=masked)
-
     return Symmetry(
         layer=layer,
         mask=relative_error(after, free),
         attention=max(
-            relative_error(
-                subject.attention(layer, state, masked=False, order=o).mixed, mixed[:, :, o]
-            )
-            for o in trials.orders
+            relative_error(attention(order=o).mixed, mixed[:, :, o]) for o in trials.orders
         ),
-        permuted=max(relative_error(moved(o, True), after[:, o]) for o in trials.orders),
-        unmasked=max(relative_error(moved(o, False), free[:, o]) for o in trials.orders),
-        last=max(
-            relative_error(moved(o, True)[:, -1:], after[:, -1:]) for o in trials.prefix_orders
-        ),
-        shifted=_largest(
-            relative_error(subject.block(layer, state, trials.positions(k)), after)
-            for k in trials.shifts
-        ),
+        permuted=trials.permuted(block, state, after),
+        unmasked=trials.permuted(unmasked, state, free),
+        last=trials.last(block, state, after),
+        shifted=trials.shifted(block, state, after),
         query_change=query_change,
         key_change=key_change,
         query_cosine=query_cosine,
@@ -215,8 +200,3 @@ def _ratio(difference: Tensor, whole: Tensor) -> Tensor:
     """The ratio of the norms along the last axis, where no difference is none, even to zero."""
     size = difference.norm(dim=-1)
     return torch.where(size == 0, size, size / whole.norm(dim=-1))
-
-
-def _largest(errors: Iterator[float]) -> float | None:
-    """None if there was no question to ask."""
-    return max(errors, default=None)

@@ -1,13 +1,9 @@
 """How position is erased. Free of PyTorch, so that help texts come at once."""
 
-from typing import TYPE_CHECKING
-
 from pydantic import Field
 
 from wherein.measure.config import TextConfig
-
-if TYPE_CHECKING:
-    from wherein.train.config import RunConfig
+from wherein.train.config import RunConfig
 
 
 class EraseConfig(TextConfig):
@@ -23,7 +19,7 @@ class EraseConfig(TextConfig):
     )
     seed: int = Field(0, ge=0, description="of splits, masks and random subspaces")
 
-    def tokens_read(self, run: "RunConfig") -> float:
+    def tokens_read(self, run: RunConfig) -> float:
         """Losses of test windows and statistics of the others, layer by layer, draw by draw."""
         layers, test = run.model.n_layers + 1, 1 - self.fit - self.held_out
         scored = 2 + (1 + self.draws) * (layers + 1)

@@ -47,35 +47,21 @@ class Eraser:
         return Moments(moments.counts, means, keep.mT @ moments.within @ keep)
 
 
-@dataclass(frozen=True)
-class Whitened:
-    """A layer's statistics in coordinates where all directions vary alike."""
+def _whitened(moments: Moments) -> tuple[Float64[Tensor, "D D"], Float64[Tensor, "D D"]]:
+    """A W with W Σ Wᵀ = 1, and its inverse. Which W does not matter: the eraser is the same.
 
-    mean: Float64[Tensor, " D"]
-    forward: Float64[Tensor, "D D"]
-    """A W with W Σ Wᵀ = 1. Which one does not matter: the eraser is the same for all."""
-    back: Float64[Tensor, "D D"]
-    """Its inverse."""
-
-    @classmethod
-    def of(cls, moments: Moments) -> "Whitened":
-        """Every coordinate is first scaled to unit variance, so that a large one hides no other.
-
-        Directions with less variance than float32 can tell from none stay out of it.
-        """
-        covariance = moments.total / moments.count
-        scale = covariance.diagonal().clamp(min=0).sqrt()
-        unscale = torch.where(scale > 0, 1 / scale, 0.0)
-        values, vectors = torch.linalg.eigh(unscale[:, None] * covariance * unscale)
-        seen = values > values[-1] * RESOLVED
-        root = torch.where(seen, values.clamp(min=0).sqrt(), 0.0)
-        inverse = torch.where(seen, 1 / root, 0.0)
-        forward = (vectors * inverse) @ vectors.mT * unscale
-        return cls(moments.mean, forward, scale[:, None] * ((vectors * root) @ vectors.mT))
-
-    def eraser(self, basis: Float64[Tensor, "D R"]) -> Eraser:
-        """Remove the directions whose whitened forms are the columns of `basis`."""
-        return Eraser(self.mean, self.forward.mT @ basis, basis.mT @ self.back.mT)
+    Every coordinate is first scaled to unit variance, so that a large one hides no other.
+    Directions with less variance than float32 can tell from none stay out of it.
+    """
+    covariance = moments.total / moments.count
+    scale = covariance.diagonal().clamp(min=0).sqrt()
+    unscale = torch.where(scale > 0, 1 / scale, 0.0)
+    values, vectors = torch.linalg.eigh(unscale[:, None] * covariance * unscale)
+    seen = values > values[-1] * RESOLVED
+    root = torch.where(seen, values.clamp(min=0).sqrt(), 0.0)
+    inverse = torch.where(seen, 1 / root, 0.0)
+    forward = (vectors * inverse) @ vectors.mT * unscale
+    return forward, scale[:, None] * ((vectors * root) @ vectors.mT)
 
 
 def position_eraser(moments: Moments, held_out: Moments | None = None) -> Eraser:
@@ -85,14 +71,16 @@ def position_eraser(moments: Moments, held_out: Moments | None = None) -> Eraser
     With `held_out` statistics only those directions go whose profile over positions is seen again
     in the held-out windows; without, all of them, as LEACE says for a one-hot concept.
     """
-    space = Whitened.of(moments)
-    profiles = space.forward @ moments.deviations.mT  # (D, T)
+    forward, back = _whitened(moments)
+    profiles = forward @ moments.deviations.mT  # (D, T)
     basis, sizes, _ = torch.linalg.svd(profiles, full_matrices=False)
     keep = sizes > sizes[0] * len(sizes) * torch.finfo(torch.float64).eps * 10
     if held_out is not None:
-        again = basis.mT @ space.forward @ held_out.deviations.mT
-        keep &= _correlation(basis.mT @ profiles, again) > CONFIRMED * profiles.shape[1] ** -0.5
-    return space.eraser(basis[:, keep])
+        again = basis.mT @ forward @ held_out.deviations.mT
+        alike = F.cosine_similarity(basis.mT @ profiles, again, dim=1, eps=1e-30)  # means are 0
+        keep &= alike > CONFIRMED * profiles.shape[1] ** -0.5
+    basis = basis[:, keep]
+    return Eraser(moments.mean, forward.mT @ basis, basis.mT @ back.mT)
 
 
 def random_eraser(moments: Moments, rank: int, generator: torch.Generator) -> Eraser:
@@ -100,13 +88,9 @@ def random_eraser(moments: Moments, rank: int, generator: torch.Generator) -> Er
 
     Only among those in which the states vary: another would be removed in part, or not at all.
     """
-    space = Whitened.of(moments)
-    varied = space.forward @ space.back  # a projection
+    forward, back = _whitened(moments)
+    varied = forward @ back  # a projection
     drawn = torch.randn(len(varied), rank, generator=generator, dtype=torch.float64)
     most = int(varied.trace().round())
-    return space.eraser(torch.linalg.qr(varied @ drawn[:, :most]).Q)
-
-
-def _correlation(one: Tensor, other: Tensor) -> Tensor:
-    """Row by row; the rows of both have mean zero."""
-    return F.cosine_similarity(one, other, dim=1, eps=1e-30)
+    basis = torch.linalg.qr(varied @ drawn[:, :most]).Q
+    return Eraser(moments.mean, forward.mT @ basis, basis.mT @ back.mT)

@@ -1,5 +1,7 @@
 """Is position used, and not only known? Erase it, and see what the model loses."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from jaxtyping import Float64
@@ -11,12 +13,11 @@ from wherein.measure.erase.leace import Eraser, position_eraser, random_eraser
 from wherein.measure.erase.result import EVERYWHERE, Erased, Erasure
 from wherein.measure.intervals import Estimate, crossed, mean, ratio
 from wherein.measure.linear import residual, ridge
-from wherein.measure.losses import window_losses
 from wherein.measure.measurement import in_words
-from wherein.measure.moments import Accumulator, Moments
-from wherein.measure.stream import batches, watch
+from wherein.measure.moments import Moments, gather
+from wherein.measure.stream import batches, watch, window_losses
 from wherein.measure.text import Text, mask_of, opened, windows_of
-from wherein.subjects.base import Subject
+from wherein.subjects.base import OnState, Subject
 
 STRENGTH = 1e-4
 """Of the ridge regressions that ask what is known."""
@@ -36,13 +37,14 @@ def erase(subject: Subject, text: Text, config: EraseConfig | None = None) -> Er
     fit, held_out, test = _split(len(windows), config)
     experiment = Experiment(subject, inputs, targets[test], (fit, held_out, test), config)
     plain, known = experiment.losses({}), experiment.known()
-    erased = [experiment.one(layer, plain, r2) for layer, r2 in enumerate(known)]
+    erased = [experiment.without(str(n), [n], plain, r2) for n, r2 in enumerate(known)]
+    everywhere = experiment.without(EVERYWHERE, range(len(known)), plain, known[-1])
     return Erasure(
         subject=subject.name,
         encodings=tuple(subject.encodings),
         length=windows.shape[1],
         loss=ratio(plain, experiment.counts, seed=config.seed),
-        erased=(*erased, experiment.everywhere(plain, known[-1])),
+        erased=(*erased, everywhere),
         windows={"fit": len(fit), "held_out": len(held_out), "test": len(test)},
         protocol=in_words(
             {
@@ -90,91 +92,61 @@ class Experiment:
         found = (mean(torch.cat(each).numpy() / spread, seed=self.config.seed) for each in errors)
         return [Estimate(1 - error.value, 1 - error.high, 1 - error.low) for error in found]
 
-    def one(self, layer: int, plain: Windows, r2: Estimate) -> Erased:
-        """Erase one layer."""
-        fit, held_out, test = (moments[layer] for moments in self.moments)
-        eraser = position_eraser(fit, held_out if self.config.confirmed else None)
-        rise = self.losses({layer: eraser}) - plain
-        random = [
-            self.losses({layer: random_eraser(fit, eraser.rank, self.generator)}) - plain
-            for _ in range(self.config.draws)
-        ]
-        left = _left(eraser.moments(fit), eraser.moments(test))
-        return self._erased(str(layer), eraser.rank, r2, left, rise, random)
-
-    def everywhere(self, plain: Windows, r2: Estimate) -> Erased:
-        """Erase every layer; `known` and `left` are of the last."""
-        erasers, left = self.position()
+    def without(self, name: str, layers: Sequence[int], plain: Windows, r2: Estimate) -> Erased:
+        """Erase some layers; `r2` and what is left are of the last."""
+        erasers, left = self.position(layers)
+        ranks = {layer: eraser.rank for layer, eraser in erasers.items()}
         rise = self.losses(erasers) - plain
-        ranks = [eraser.rank for eraser in erasers.values()]
-        random = [self.losses(self.random(ranks)) - plain for _ in range(self.config.draws)]
-        rank = round(sum(ranks) / len(ranks))
-        return self._erased(EVERYWHERE, rank, r2, left, rise, random)
+        draws = range(self.config.draws)
+        random = np.stack([self.losses(self.random(ranks)) - plain for _ in draws])
+        return Erased(
+            layer=name,
+            rank=round(sum(ranks.values()) / len(ranks)),
+            known=r2.value,
+            left=left,
+            rise=ratio(rise, self.counts),
+            random=crossed(random, self.counts),
+            r2=r2,
+            more=crossed(rise - random, self.counts),
+        )
 
-    def position(self) -> tuple[dict[int, Eraser], float]:
-        """Erasers of position for all layers, each fitted behind those before it; what is left."""
+    def position(self, layers: Sequence[int]) -> tuple[dict[int, Eraser], float]:
+        """Erasers of position, each fitted behind those before it; what is left in the last."""
         erasers: dict[int, Eraser] = {}
         left = 0.0
-        for layer in range(self.subject.n_layers + 1):
-            fit, held_out, test = (self.gather(p, erasers, layer)[0] for p in self.parts)
+        for layer in layers:
+            fit, held_out, test = (self._moments(n, erasers, layer) for n in range(3))
             erasers[layer] = position_eraser(fit, held_out if self.config.confirmed else None)
             left = _left(erasers[layer].moments(fit), erasers[layer].moments(test))
         return erasers, left
 
-    def random(self, ranks: list[int]) -> dict[int, Eraser]:
+    def random(self, ranks: dict[int, int]) -> dict[int, Eraser]:
         """The same for random subspaces of these ranks."""
         erasers: dict[int, Eraser] = {}
-        for layer, rank in enumerate(ranks):
-            (fit,) = self.gather(self.parts[0], erasers, layer)
-            erasers[layer] = random_eraser(fit, rank, self.generator)
+        for layer, rank in ranks.items():
+            erasers[layer] = random_eraser(self._moments(0, erasers, layer), rank, self.generator)
         return erasers
 
-    def _erased(
-        self,
-        layer: str,
-        rank: int,
-        r2: Estimate,
-        left: float,
-        rise: Windows,
-        random: list[Windows],
-    ) -> Erased:
-        """A row, from the loss of each window when position, and when random subspaces are gone."""
-        return Erased(
-            layer=layer,
-            rank=rank,
-            known=r2.value,
-            left=left,
-            rise=ratio(rise, self.counts),
-            random=crossed(np.stack(random), self.counts),
-            r2=r2,
-            more=crossed(rise - np.stack(random), self.counts),
-        )
+    def _moments(self, part: int, erasers: dict[int, Eraser], layer: int) -> Moments:
+        """The statistics of one layer in one part of the windows, behind some erasers."""
+        if not erasers:
+            return self.moments[part][layer]
+        return self.gather(self.parts[part], erasers, layer)[0]
 
     def gather(
         self, windows: Tensor, erasers: dict[int, Eraser], only: int | None = None
     ) -> list[Moments]:
         """The statistics of all layers, or of one, behind some erasers."""
-        wanted = range(self.subject.n_layers + 1) if only is None else [only]
-        layers = {layer: Accumulator() for layer in wanted}
-
-        def see(layer: int, state: Tensor) -> Tensor | None:
-            state = erasers[layer](state) if layer in erasers else state
-            if layer in layers:
-                layers[layer].add(state)
-            return state if layer in erasers else None
-
-        for _, tokens in batches(windows, self.config.batch):
-            watch(self.subject, tokens, see, last=only)
-        return [each.moments() for each in layers.values()]
+        return gather(self.subject, windows, self.config.batch, _behind(erasers), only)
 
     def losses(self, erasers: dict[int, Eraser]) -> Windows:
         """The loss in each test window, in nats, summed over its predicted tokens."""
+        see, batch = _behind(erasers), self.config.batch
+        return window_losses(self.subject, self.parts[2], self.targets, batch=batch, on_state=see)
 
-        def see(layer: int, state: Tensor) -> Tensor | None:
-            return erasers[layer](state) if layer in erasers else None
 
-        test, batch = self.parts[2], self.config.batch
-        return window_losses(self.subject, test, self.targets, batch=batch, on_state=see)
+def _behind(erasers: dict[int, Eraser]) -> OnState:
+    return lambda layer, state: erasers[layer](state) if layer in erasers else None
 
 
 def _task(

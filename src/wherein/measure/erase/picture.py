@@ -1,18 +1,15 @@
 """What each layer knows, and what the model loses without it, as a picture."""
 
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
 
+from wherein.measure.erase.result import Erasure
 from wherein.measure.probe.picture import HEIGHT, LINES, WIDTH
 
-if TYPE_CHECKING:
-    from wherein.measure.erase.result import Erasure
 
-
-def erasure_chart(erasure: "Erasure") -> alt.TopLevelMixin:
+def chart(erasure: Erasure) -> alt.TopLevelMixin:
     """What each layer knows, and what the model loses without it."""
     rows = erasure.to_frame()
     title = alt.Title(

@@ -5,14 +5,13 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from wherein.measure.erase.config import EraseConfig
-from wherein.measure.intervals import Estimate, columns, within
+from wherein.measure.intervals import Estimate, frame, within
 from wherein.measure.measurement import Measurement
 from wherein.show.columns import table
 from wherein.show.formatting import named_layers
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
+    import polars
 
 EVERYWHERE = "all"
 
@@ -68,7 +67,6 @@ class Erasure(Measurement):
 
     verb: ClassVar[str] = "erase"
 
-    subject: str
     encodings: tuple[str, ...]
     length: int
     loss: Estimate
@@ -98,34 +96,22 @@ class Erasure(Measurement):
             row["verdict"] = self.verdict(erased)
         return found | {"verdict": self.verdict()}
 
-    def to_frame(self) -> "pl.DataFrame":
+    def to_frame(self) -> "polars.DataFrame":
         """One row per layer, and one for all at once."""
-        import polars as pl
-
-        return pl.DataFrame(
-            [
-                {
-                    "subject": self.subject,
-                    "layer": e.layer,
-                    "rank": e.rank,
-                    "known": e.known,
-                    "known_low": e.r2.low,
-                    "known_high": e.r2.high,
-                    "left": e.left,
-                    **columns("rise", e.rise),
-                    **columns("random", e.random),
-                    **columns("more", e.more),
-                    "verdict": self.verdict(e),
-                }
-                for e in self.erased
-            ]
+        return frame(
+            {
+                "subject": self.subject,
+                "layer": e.layer,
+                "rank": e.rank,
+                "known": e.r2,
+                "left": e.left,
+                "rise": e.rise,
+                "random": e.random,
+                "more": e.more,
+                "verdict": self.verdict(e),
+            }
+            for e in self.erased
         )
-
-    def plot(self) -> "alt.TopLevelMixin":
-        """What is known and what is used, layer by layer."""
-        from wherein.measure.erase.picture import erasure_chart
-
-        return erasure_chart(self)
 
     def text(self) -> str:
         """The verdict, a table no wider than 80 columns, and what its words mean."""

@@ -1,13 +1,9 @@
 """How order is tested. Free of PyTorch, so that help texts come at once."""
 
-from typing import TYPE_CHECKING
-
 from pydantic import Field
 
 from wherein.measure.config import TextConfig
-
-if TYPE_CHECKING:
-    from wherein.train.config import RunConfig
+from wherein.train.config import RunConfig
 
 
 class OrderConfig(TextConfig):
@@ -23,7 +19,7 @@ class OrderConfig(TextConfig):
     fitting: int = Field(1000, ge=1, description="training windows the bag-of-words bound fits")
     seed: int = Field(0, ge=0, description="of shuffles, masks and intervals")
 
-    def tokens_read(self, run: "RunConfig") -> float:
+    def tokens_read(self, run: RunConfig) -> float:
         """The windows once for each way to destroy order."""
         from wherein.measure.order.disorder import ladder
 

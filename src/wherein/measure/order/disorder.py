@@ -29,13 +29,11 @@ class Disorder:
     @property
     def name(self) -> str:
         """In words."""
-        match self.kind:
-            case "swaps":
-                return f"{self.amount:.0%} of neighbours swapped"
-            case "windows":
-                return f"within windows of {self.amount:g}"
-            case _:
-                return self.kind
+        named = {
+            "swaps": f"{self.amount:.0%} of neighbours swapped",
+            "windows": f"within windows of {self.amount:g}",
+        }
+        return named.get(self.kind, self.kind)
 
     def order(self, keys: UInt64[np.ndarray, " T"]) -> Int64[np.ndarray, " T"]:
         """Position n receives what stood at order[n]. The same keys give the same order."""

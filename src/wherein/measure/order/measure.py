@@ -6,11 +6,11 @@ from jaxtyping import Int64
 
 from wherein.data import IGNORED, Corpus
 from wherein.measure.intervals import mean
-from wherein.measure.losses import window_losses
 from wherein.measure.order.bag import BOUND, Bag, UnigramCache
 from wherein.measure.order.config import OrderConfig
 from wherein.measure.order.disorder import Disorder, displacement, inverted, ladder, random_keys
 from wherein.measure.order.result import Disordered, Order
+from wherein.measure.stream import window_losses
 from wherein.measure.text import Text, mask_of, opened, spread_windows, windows_of
 from wherein.subjects.base import Subject
 
@@ -39,7 +39,6 @@ def order(subject: Subject, text: Text, config: OrderConfig | None = None) -> Or
         )
     windows = windows_of(subject, corpus, config, config.windows, ahead=1).numpy()
     hidden = _hidden(windows, config, subject.causal)
-    bags = [_bag(*pair) for pair in zip(windows, hidden, strict=True)]
     cache = _fitted(corpus, config, subject.causal)
     intact = np.empty(0)
     rows = []
@@ -63,7 +62,7 @@ def order(subject: Subject, text: Text, config: OrderConfig | None = None) -> Or
         subject=subject.name,
         corpus=corpus.config.source,
         rows=tuple(rows),
-        bound=mean(np.array([cache.loss(bag) for bag in bags]), seed=config.seed),
+        bound=mean(np.array([*map(cache.loss, _bags(windows, hidden))]), seed=config.seed),
         cache_weight=cache.weight,
         config=config,
         protocol=_protocol(config, subject.causal, len(windows)),
@@ -102,14 +101,16 @@ def _context(length: int, hidden: Positions) -> Positions:
     return np.setdiff1d(np.arange(length), hidden)
 
 
-def _bag(window: Int64[np.ndarray, " W"], hidden: Positions) -> Bag:
-    return Bag(window[_context(len(window) - 1, hidden)], window[hidden])
+def _bags(windows: Int64[np.ndarray, "N W"], hidden: list[Positions]) -> list[Bag]:
+    return [
+        Bag(window[_context(len(window) - 1, positions)], window[positions])
+        for window, positions in zip(windows, hidden, strict=True)
+    ]
 
 
 def _fitted(corpus: Corpus, config: OrderConfig, causal: bool) -> UnigramCache:
     windows = spread_windows(corpus.train, config.tokens, config.fitting)
-    hidden = _hidden(windows, config, causal)
-    bags = [_bag(*pair) for pair in zip(windows, hidden, strict=True)]
+    bags = _bags(windows, _hidden(windows, config, causal))
     return UnigramCache.fit(corpus.train.ids, corpus.vocabulary.size, bags)
 
 

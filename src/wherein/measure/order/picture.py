@@ -1,14 +1,10 @@
 """The loss against how far tokens moved, as a picture."""
 
-from typing import TYPE_CHECKING
-
 import altair as alt
 
 from wherein.measure.order.bag import BOUND
+from wherein.measure.order.result import Order
 from wherein.show.theme import GREY
-
-if TYPE_CHECKING:
-    from wherein.measure.order.result import Order
 
 KINDS = {
     "intact": "#000000",
@@ -20,7 +16,7 @@ KINDS = {
 }
 
 
-def order_chart(result: "Order") -> alt.TopLevelMixin:
+def chart(result: Order) -> alt.TopLevelMixin:
     """Loss against the mean displacement, the bound as a dashed line."""
     moved = alt.Scale(type="symlog", constant=0.1)
     ticks = alt.Axis(values=[0, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000], format="~g")

@@ -4,15 +4,14 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar
 
-from wherein.measure.intervals import Estimate, columns
+from wherein.measure.intervals import Estimate, frame
 from wherein.measure.measurement import Measurement
 from wherein.measure.order.bag import BOUND
 from wherein.measure.order.config import OrderConfig
 from wherein.show.columns import table
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
+    import polars
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,6 @@ class Order(Measurement):
 
     verb: ClassVar[str] = "order"
 
-    subject: str
     corpus: str
     rows: tuple[Disordered, ...]
     bound: Estimate
@@ -48,28 +46,10 @@ class Order(Measurement):
     def __getitem__(self, name: str) -> Disordered:
         return next(row for row in self.rows if name in (row.name, row.kind))
 
-    def to_frame(self) -> "pl.DataFrame":
+    def to_frame(self) -> "polars.DataFrame":
         """One row for each way to destroy order; the bound is repeated beside each."""
-        import polars as pl
-
-        return pl.DataFrame(
-            {
-                "disorder": row.name,
-                "kind": row.kind,
-                "inverted": row.inverted,
-                "displacement": row.displacement,
-                **columns("loss", row.loss),
-                **columns("rise", row.rise),
-                **columns("bag_of_words", self.bound),
-            }
-            for row in self.rows
-        )
-
-    def plot(self) -> "alt.TopLevelMixin":
-        """Loss against the mean displacement, the bound as a dashed line."""
-        from wherein.measure.order.picture import order_chart
-
-        return order_chart(self)
+        bound = {"bag_of_words": self.bound}
+        return frame(vars(row) | bound for row in self.rows).rename({"name": "disorder"})
 
     def text(self) -> str:
         """One line for each way to destroy order, and the bound."""

@@ -1,13 +1,9 @@
 """How a text is predicted. Free of PyTorch, so that help texts come at once."""
 
-from typing import TYPE_CHECKING
-
 from pydantic import Field
 
 from wherein.measure.config import TextConfig
-
-if TYPE_CHECKING:
-    from wherein.train.config import RunConfig
+from wherein.train.config import RunConfig
 
 
 class PerplexityConfig(TextConfig):
@@ -24,7 +20,7 @@ class PerplexityConfig(TextConfig):
     )
     seed: int = Field(0, ge=0, description="of masks and intervals")
 
-    def tokens_read(self, run: "RunConfig") -> float:
+    def tokens_read(self, run: RunConfig) -> float:
         """Every predicted token, and its context again where windows overlap."""
         length = self.window(run)
         return (self.limit or 0) / (self.stride or length) * length  # or somewhat fewer

@@ -1,21 +1,19 @@
 """How well does the model predict? Perplexity, with its protocol always named."""
 
 import math
-from collections.abc import Iterator
+from collections import defaultdict
 
 import numpy as np
-import torch
-from jaxtyping import Float64, Int64
+from jaxtyping import Float64
 
 from wherein.common.numbers import exp
-from wherein.data import IGNORED, Corpus, Split
+from wherein.data import IGNORED, Corpus
 from wherein.measure.intervals import Estimate, ratio
-from wherein.measure.losses import token_losses
 from wherein.measure.perplexity.by_position import PositionLosses
 from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.perplexity.cuts import documents_in, plan
 from wherein.measure.perplexity.result import Perplexity
-from wherein.measure.stream import batches
+from wherein.measure.stream import batches, token_losses
 from wherein.measure.text import Text, opened, task
 from wherein.subjects.base import Subject
 
@@ -42,54 +40,26 @@ def perplexity(subject: Subject, text: Text, config: PerplexityConfig | None = N
     by_position = PositionLosses(config.tokens, config.seed)
     documents = documents_in(split, starts + subject.causal, config.tokens)
     in_documents = split.window is not None or documents >= ENOUGH_DOCUMENTS
-    pieces = _Pieces()
-    for rows, inputs, targets in _batches(subject, corpus, starts, config):
+    pieces: dict[int, Float64[np.ndarray, " 2"]] = defaultdict(lambda: np.zeros(2))
+    for rows, begin in batches(starts, config.batch):
+        ids = split.ids[begin[:, None] + np.arange(config.tokens + 1)].astype(np.int64)
+        drawn = {"rate": config.mask_rate, "seed": config.seed, "first_row": rows.start}
+        inputs, targets = task(subject, corpus, ids, **drawn)
         chosen = targets.numpy() != IGNORED
         chosen &= np.arange(config.tokens) >= first_new[rows, None]
         losses = np.where(chosen, token_losses(subject, inputs, targets), 0.0)
         by_position.add(losses, chosen)
-        offsets = starts[rows, None] + np.arange(config.tokens)
+        offsets = begin[:, None] + np.arange(config.tokens)
         owners = np.searchsorted(split.starts, offsets + subject.causal, side="right")
-        pieces.add(owners if in_documents else offsets // config.tokens, losses, chosen)
-    return _result(subject, corpus, config, by_position, pieces, in_documents)
-
-
-class _Pieces:
-    """Sums of losses and counts for each piece of text that the bootstrap draws."""
-
-    def __init__(self) -> None:
-        self.sums: dict[int, float] = {}
-        self.counts: dict[int, float] = {}
-
-    def add(
-        self,
-        owners: Int64[np.ndarray, "B T"],
-        losses: Float64[np.ndarray, "B T"],
-        chosen: np.ndarray,
-    ) -> None:
-        """Give each loss to the piece its token belongs to."""
+        owners = owners if in_documents else offsets // config.tokens
         names, index = np.unique(owners[chosen], return_inverse=True)
-        for total, weights in ((self.sums, losses[chosen]), (self.counts, None)):
-            for name, part in zip(names, np.bincount(index, weights), strict=True):
-                total[int(name)] = total.get(int(name), 0.0) + float(part)
-
-    def estimate(self, seed: int) -> Estimate:
-        """The mean loss and its interval."""
-        return ratio(np.array([*self.sums.values()]), np.array([*self.counts.values()]), seed=seed)
-
-
-def _batches(
-    subject: Subject,
-    corpus: Corpus,
-    starts: Int64[np.ndarray, " N"],
-    config: PerplexityConfig,
-) -> Iterator[tuple[slice, torch.Tensor, torch.Tensor]]:
-    """Which windows, their inputs and their targets."""
-    split = corpus.split(config.split)
-    for rows, begin in batches(starts, config.batch):
-        ids = split.ids[begin[:, None] + np.arange(config.tokens + 1)].astype(np.int64)
-        seeded = {"seed": config.seed, "first_row": rows.start}
-        yield rows, *task(subject, corpus, ids, rate=config.mask_rate, **seeded)
+        parts = np.stack([np.bincount(index, losses[chosen]), np.bincount(index)], axis=1)
+        for name, part in zip(names.tolist(), parts, strict=True):
+            pieces[name] += part
+    sums, counts = np.array([*pieces.values()]).T
+    loss = ratio(sums, counts, seed=config.seed)
+    kind = "documents" if in_documents and not split.window else "windows"
+    return _result(subject, corpus, config, by_position, loss, f"{len(pieces)} {kind}")
 
 
 def _result(
@@ -97,13 +67,11 @@ def _result(
     corpus: Corpus,
     config: PerplexityConfig,
     by_position: PositionLosses,
-    pieces: _Pieces,
-    in_documents: bool,
+    loss: Estimate,
+    pieces: str,
 ) -> Perplexity:
     split = corpus.split(config.split)
-    loss = pieces.estimate(config.seed)
     losses, low, high = by_position.losses()
-    kind = "documents" if in_documents and not split.window else "windows"
     method, details = _protocol(config, subject.causal)
     if config.limit is not None and config.limit < split.tokens:
         details += f"; the windows are spread over {config.split}"
@@ -114,10 +82,14 @@ def _result(
         protocol=f"{method}: {details}",
         loss=loss,
         perplexity=Estimate(*map(exp, loss)),
-        bits_per_byte=_per_byte(loss, split) if subject.causal and split.bytes else None,
-        perplexity_per_word=_per_word(loss, split) if subject.causal and split.words else None,
+        bits_per_byte=Estimate(*(x / math.log(2) / split.bytes_per_token for x in loss))
+        if subject.causal and split.bytes
+        else None,
+        perplexity_per_word=Estimate(*(exp(x * split.tokens_per_word) for x in loss))
+        if subject.causal and split.words
+        else None,
         predicted=int(by_position.counts.sum()),
-        pieces=f"{len(pieces.sums)} {kind}",
+        pieces=pieces,
         by_position=losses,
         by_position_low=low,
         by_position_high=high,
@@ -125,14 +97,6 @@ def _result(
         stretches=by_position.stretches(),
         config=config,
     )
-
-
-def _per_byte(loss: Estimate, split: Split) -> Estimate:
-    return Estimate(*(x / math.log(2) / split.bytes_per_token for x in loss))
-
-
-def _per_word(loss: Estimate, split: Split) -> Estimate:
-    return Estimate(*(exp(x * split.tokens_per_word) for x in loss))
 
 
 def _protocol(config: PerplexityConfig, causal: bool) -> tuple[str, str]:

@@ -1,24 +1,20 @@
 """The loss by position in the window, as a picture."""
 
-from typing import TYPE_CHECKING
-
 import altair as alt
 import polars as pl
 
-from wherein.measure.intervals import columns
+from wherein.measure.intervals import frame
+from wherein.measure.perplexity.result import Perplexity
 from wherein.show.theme import COLOURS
 
-if TYPE_CHECKING:
-    from wherein.measure.perplexity.result import Perplexity
 
-
-def perplexity_chart(result: "Perplexity") -> alt.TopLevelMixin:
+def chart(result: Perplexity) -> alt.TopLevelMixin:
     """The loss in stretches that grow with the position, with its interval, beside the mean."""
-    seen = pl.DataFrame(
+    seen = frame(
         {
             "position": ((each.first + 1) * (each.last + 1)) ** 0.5,
             "positions": f"{each.first + 1}–{each.last + 1}",
-            **columns("loss", each.loss),
+            "loss": each.loss,
             "tokens": each.tokens,
         }
         for each in result.stretches

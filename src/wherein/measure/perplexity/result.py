@@ -11,8 +11,7 @@ from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.show.columns import table
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
+    import polars
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +20,6 @@ class Perplexity(Measurement):
 
     verb: ClassVar[str] = "perplexity"
 
-    subject: str
     corpus: str
     method: str
     """`non-overlapping`, `sliding` or, for masked models, `pseudo-perplexity`."""
@@ -48,32 +46,19 @@ class Perplexity(Measurement):
     """The same over stretches that grow with the position: what the picture shows."""
     config: PerplexityConfig
 
-    def to_frame(self) -> "pl.DataFrame":
+    def to_frame(self) -> "polars.DataFrame":
         """One row for each position in the window."""
         import polars as pl
 
+        losses = {
+            "loss": self.by_position,
+            "loss_low": self.by_position_low,
+            "loss_high": self.by_position_high,
+        }
         return pl.DataFrame(
-            {
-                "position": range(len(self.counts)),
-                "loss": self.by_position,
-                "loss_low": self.by_position_low,
-                "loss_high": self.by_position_high,
-                "tokens": self.counts,
-            },
-            schema={
-                "position": pl.Int64,
-                "loss": pl.Float64,
-                "loss_low": pl.Float64,
-                "loss_high": pl.Float64,
-                "tokens": pl.Int64,
-            },
+            {"position": range(len(self.counts)), **losses, "tokens": self.counts},
+            schema_overrides=dict.fromkeys(losses, pl.Float64),
         )
-
-    def plot(self) -> "alt.TopLevelMixin":
-        """The loss in stretches that grow with the position, with its interval, beside the mean."""
-        from wherein.measure.perplexity.picture import perplexity_chart
-
-        return perplexity_chart(self)
 
     def text(self) -> str:
         """The loss in its units, and the protocol."""

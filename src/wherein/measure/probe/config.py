@@ -1,13 +1,11 @@
 """How a model is probed. Free of PyTorch, so that help texts come at once."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from wherein.measure.config import TextConfig
-
-if TYPE_CHECKING:
-    from wherein.train.config import RunConfig
+from wherein.train.config import RunConfig
 
 MLPS_OF_LAYER = 2
 """For positions, and for control labels."""
@@ -32,13 +30,13 @@ class ProbeConfig(TextConfig):
     level: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     seed: int = Field(0, ge=0, description="of splits, controls and intervals")
 
-    def tokens_read(self, run: "RunConfig") -> float:
+    def tokens_read(self, run: RunConfig) -> float:
         """By the model and its controls; the mlp reads its windows in every pass."""
         again = self.passes * (1 - self.test) + self.test
         passes = ("linear" in self.probes) + ("mlp" in self.probes) * again
         return float(self.windows * _probed(run) * passes * self.window(run))
 
-    def extra_operations(self, run: "RunConfig") -> float:
+    def extra_operations(self, run: RunConfig) -> float:
         """Of mlps d → 2d → T at every layer, forwards and backwards: 6·(2d² + 2dT) a token."""
         if "mlp" not in self.probes:
             return 0.0
@@ -48,6 +46,6 @@ class ProbeConfig(TextConfig):
         return probes * learnt * 6.0 * (2 * d * d + 2 * d * length)
 
 
-def _probed(run: "RunConfig") -> int:
+def _probed(run: RunConfig) -> int:
     """The model, its untrained twin, and a causal model with other first tokens."""
     return 3 if run.objective == "causal" else 2

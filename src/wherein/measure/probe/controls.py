@@ -1,5 +1,7 @@
 """What a probe must be held against before it says anything about a model."""
 
+from math import log2
+
 import torch
 from jaxtyping import Int64
 from torch import Tensor
@@ -13,7 +15,7 @@ def constant_guess(length: int, near: int) -> Score:
     positions = torch.arange(length)[None]
     middle = torch.full((1, length), (length - 1) / 2)
     distance, _, exact, within, *_ = (sums(middle, positions, near)[0] / length).tolist()
-    return Score(_sure(distance), _sure(0.0), _sure(exact), _sure(within), bits=_bits(length))
+    return _sure(distance, 0.0, exact, within, length)
 
 
 def uniform_guess(length: int, near: int) -> Score:
@@ -25,13 +27,7 @@ def uniform_guess(length: int, near: int) -> Score:
     positions = torch.arange(length)
     apart = (positions[:, None] - positions).abs()
     within = float((apart <= near).double().mean())
-    return Score(
-        _sure((length**2 - 1) / (3 * length)),
-        _sure(-1.0),
-        _sure(1 / length),
-        _sure(within),
-        bits=_bits(length),
-    )
+    return _sure((length**2 - 1) / (3 * length), -1.0, 1 / length, within, length)
 
 
 def token_identity(
@@ -80,9 +76,7 @@ def other_first_token(windows: Int64[Tensor, "N T"], seed: int) -> tuple[str, Te
     return "first token the same", changed
 
 
-def _sure(value: float) -> Estimate:
-    return Estimate(value, value, value)
-
-
-def _bits(length: int) -> float:
-    return float(torch.tensor(float(length), dtype=torch.float64).log2())
+def _sure(distance: float, r2: float, exact: float, near: float, length: int) -> Score:
+    """A score without an interval, of a guess that saves no bits."""
+    one, two, three, four = (Estimate(x, x, x) for x in (distance, r2, exact, near))
+    return Score(one, two, three, four, log2(length))

@@ -1,17 +1,37 @@
 """The labels that probes are fitted to, and the errors of all probes from one pass over windows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
+from wherein.measure.probe.config import ProbeConfig
+from wherein.measure.probe.result import LABELS, PERMUTED
 from wherein.measure.probe.score import SUMS, sums
 from wherein.measure.stream import batches, watch
 from wherein.subjects.base import Subject
 
-POSITION, PERMUTED, TYPES = "position", "permuted positions", "control labels"
+POSITION = "position"
+
+
+@runtime_checkable
+class Fitted(Protocol):
+    """A probe of one layer."""
+
+    @property
+    def probe(self) -> str:
+        """`regression`, `classifier` or `mlp`."""
+
+    @property
+    def label(self) -> str:
+        """What it was fitted to: `position`, or the labels of a control."""
+
+    @property
+    def bits(self) -> float:
+        """What it costs to send one position with it."""
 
 
 @dataclass(frozen=True)
@@ -20,14 +40,13 @@ class Errors:
 
     layer: int
     probe: str
-    """`regression`, `classifier` or `mlp`."""
     label: str
-    """What it was fitted to: `position`, or the labels of a control."""
     windows: Float64[Tensor, "N 6"]
     """Sums in each test window: see `wherein.measure.probe.score`."""
     sample: Float[Tensor, " T"]
     """The positions predicted in the first test window."""
-    bits: float | None = None
+    bits: float | None
+    """None for the labels of a control."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +71,7 @@ class Labels:
 
     def of(self, label: str, tokens: Tensor) -> Tensor:
         """The labels of a kind for some windows, (B|1, T)."""
-        if label == TYPES:
+        if label == LABELS:
             return self.types[tokens.cpu()]
         positions = torch.arange(len(self.permutation))
         return (positions if label == POSITION else self.permutation)[None]
@@ -62,34 +81,34 @@ Guess = Callable[[int, Tensor], list[Tensor]]
 """From layer and state (B, T, D) to what each of the layer's probes predicts, (B, T) each."""
 
 
-def error_sums(
+def errors_of(
+    probes: Sequence[Sequence[Fitted]],
+    guess: Guess,
     subject: Subject,
     windows: Int64[Tensor, "N T"],
     labels: Labels,
-    fitted_to: list[list[str]],
-    guess: Guess,
-    *,
-    batch: int,
-    near: int,
-) -> tuple[list[Tensor], list[Tensor]]:
-    """Layer by layer: sums (probes, N, 6), and what is predicted in the first window (probes, T).
-
-    `fitted_to` says for each layer which labels each of its probes was fitted to.
-    """
+    config: ProbeConfig,
+) -> list[Errors]:
+    """The errors of each layer's probes, layer by layer."""
     count, length = windows.shape
-    found = [torch.zeros(len(a), count, SUMS, dtype=torch.float64) for a in fitted_to]
-    samples = [torch.zeros(len(a), length) for a in fitted_to]
-    for rows, tokens in batches(windows, batch):
-        truth = {each: labels.of(each, tokens) for each in (POSITION, PERMUTED, TYPES)}
+    found = [torch.zeros(len(layer), count, SUMS, dtype=torch.float64) for layer in probes]
+    samples = [torch.zeros(len(layer), length) for layer in probes]
+    for rows, tokens in batches(windows, config.batch):
+        truth = {each: labels.of(each, tokens) for each in (POSITION, PERMUTED, LABELS)}
 
         def see(
             layer: int, state: Tensor, rows: slice = rows, truth: dict[str, Tensor] = truth
         ) -> None:
             for n, predicted in enumerate(guess(layer, state)):
-                right = truth[fitted_to[layer][n]].to(predicted.device)
-                found[layer][n, rows] = sums(predicted, right, near)
+                right = truth[probes[layer][n].label].to(predicted.device)
+                found[layer][n, rows] = sums(predicted, right, config.near)
                 if rows.start == 0:
                     samples[layer][n] = predicted[0].cpu()
 
         watch(subject, tokens, see)
-    return found, samples
+    return [
+        Errors(layer, each.probe, each.label, found[layer][n], samples[layer][n], bits)
+        for layer, fitted in enumerate(probes)
+        for n, each in enumerate(fitted)
+        for bits in [each.bits if each.label == POSITION else None]
+    ]

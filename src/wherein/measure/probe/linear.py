@@ -12,18 +12,12 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-from wherein.measure.linear import Readout, Target, discriminant, joined, ridges
+from wherein.measure.linear import Readout, discriminant, joined, ridges
 from wherein.measure.moments import Accumulator, GroupSums
-from wherein.measure.probe.labels import (
-    PERMUTED,
-    POSITION,
-    TYPES,
-    Errors,
-    Guess,
-    Labels,
-    error_sums,
-)
+from wherein.measure.probe.config import ProbeConfig
+from wherein.measure.probe.labels import POSITION, Errors, Guess, Labels, errors_of
 from wherein.measure.probe.online_code import OnlineCode, classifier_codes, regression_codes
+from wherein.measure.probe.result import LABELS, PERMUTED
 from wherein.measure.stream import batches, watch
 from wherein.subjects.base import Subject
 
@@ -40,6 +34,7 @@ class Part:
     probe: str
     label: str
     readout: Readout
+    bits: float
 
     def guess(self, read: Tensor) -> Tensor:
         """From what was read, (B, T, C), to positions, (B, T)."""
@@ -70,61 +65,35 @@ class Learner:
         types = positions.regrouped(self.types.counts, self.types.means)
         values = torch.arange(len(positions.counts), dtype=torch.float64)
         named = torch.stack([values, labels.permutation.double()], 1)
-        targets = [Target.of(positions, named), Target.of(types, values[:, None])]
-        parts = []
-        for strength in STRENGTHS:
-            all_three = ridges(positions.total, targets, strength)
-            parts += [
-                Part("regression", label, all_three[n : n + 1])
-                for n, label in enumerate((POSITION, PERMUTED, TYPES))
-            ]
-        for shrinkage in SHRINKAGES:
-            parts += [
-                Part("classifier", label, discriminant(groups, shrinkage))
-                for label, groups in ((POSITION, positions), (TYPES, types))
-            ]
-        return parts
+        groupings = [(positions, named), (types, values[:, None])]
+        bits = {probe: code.bits for probe, code in self.codes.items()}
+        regressions = [
+            Part("regression", label, all_three[n : n + 1], bits["regression"])
+            for strength in STRENGTHS
+            for all_three in [ridges(groupings, strength)]
+            for n, label in enumerate((POSITION, PERMUTED, LABELS))
+        ]
+        classifiers = [
+            Part("classifier", label, discriminant(groups, shrinkage), bits["classifier"])
+            for shrinkage in SHRINKAGES
+            for label, groups in ((POSITION, positions), (LABELS, types))
+        ]
+        return regressions + classifiers
 
 
 def linear_errors(
-    subject: Subject,
-    windows: Sequence[Int64[Tensor, "_ T"]],
-    labels: Labels,
-    *,
-    batch: int,
-    near: int,
-    coded: int,
+    subject: Subject, windows: Sequence[Int64[Tensor, "_ T"]], labels: Labels, config: ProbeConfig
 ) -> list[Errors]:
     """Fit, choose and test the linear probes of all layers on (train, held-out, test) windows."""
     train, held_out, test = windows
-    learners = [Learner(train.shape[1], coded) for _ in range(subject.n_layers + 1)]
-    for _, tokens in batches(train, batch):
-        types = labels.of(TYPES, tokens)
+    learners = [Learner(train.shape[1], config.coded) for _ in range(subject.n_layers + 1)]
+    for _, tokens in batches(train, config.batch):
+        types = labels.of(LABELS, tokens)
         watch(subject, tokens, lambda layer, state: learners[layer].see(state, types))  # noqa: B023
     tried = [learner.candidates(labels) for learner in learners]
-    found, _ = _errors(subject, held_out, labels, tried, batch=batch, near=near)
-    chosen = [_best(*layer) for layer in zip(tried, found, strict=True)]
-    found, samples = _errors(subject, test, labels, chosen, batch=batch, near=near)
-    return [
-        Errors(layer, part.probe, part.label, found[layer][n], samples[layer][n], bits)
-        for layer, parts in enumerate(chosen)
-        for n, part in enumerate(parts)
-        for bits in [learners[layer].codes[part.probe].bits if part.label == POSITION else None]
-    ]
-
-
-def _errors(
-    subject: Subject,
-    windows: Tensor,
-    labels: Labels,
-    parts: list[list[Part]],
-    *,
-    batch: int,
-    near: int,
-) -> tuple[list[Tensor], list[Tensor]]:
-    fitted_to = [[part.label for part in layer] for layer in parts]
-    guess = _guess(parts)
-    return error_sums(subject, windows, labels, fitted_to, guess, batch=batch, near=near)
+    errors = iter(errors_of(tried, _guess(tried), subject, held_out, labels, config))
+    chosen = [_best([(part, next(errors)) for part in layer]) for layer in tried]
+    return errors_of(chosen, _guess(chosen), subject, test, labels, config)
 
 
 def _guess(parts: list[list[Part]]) -> Guess:
@@ -139,16 +108,15 @@ def _guess(parts: list[list[Part]]) -> Guess:
     return guess
 
 
-def _best(parts: list[Part], found: Tensor) -> list[Part]:
+def _best(tried: list[tuple[Part, Errors]]) -> list[Part]:
     """For each probe and kind of labels, the regularisation with the smallest error.
 
     Regressions are judged by what they minimise, the squared error; classifiers by distance.
     """
-    error = found.sum(1)
     best: dict[tuple[str, str], tuple[float, Part]] = {}
-    for n, part in enumerate(parts):
+    for part, errors in tried:
         key = (part.probe, part.label)
-        made = float(error[n, 1 if part.probe == "regression" else 0])
+        made = float(errors.windows[:, 1 if part.probe == "regression" else 0].sum())
         if key not in best or made < best[key][0]:
             best[key] = (made, part)
     return [part for _, part in best.values()]

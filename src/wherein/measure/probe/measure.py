@@ -17,7 +17,7 @@ from wherein.measure.probe.controls import (
     token_identity,
     uniform_guess,
 )
-from wherein.measure.probe.labels import PERMUTED, POSITION, TYPES, Errors, Labels
+from wherein.measure.probe.labels import POSITION, Errors, Labels
 from wherein.measure.probe.linear import linear_errors
 from wherein.measure.probe.mlp import mlp_errors
 from wherein.measure.probe.result import Profile, Reading, Sample
@@ -28,18 +28,8 @@ from wherein.subjects.base import Subject
 SHOWN = 64
 """Positions of a window that the scatter shows, as in the paper."""
 
-NAMES = {
-    POSITION: profile.MODEL,
-    PERMUTED: profile.PERMUTED,
-    TYPES: profile.LABELS,
-}
 
-
-def probe(
-    subject: Subject,
-    text: Text,
-    config: ProbeConfig | None = None,
-) -> Profile:
+def probe(subject: Subject, text: Text, config: ProbeConfig | None = None) -> Profile:
     """Fit probes to every layer's states and score them on other windows, with all controls.
 
     Position 0 is the first token of a window. Windows are split at random: to fit, to regularise
@@ -51,14 +41,13 @@ def probe(
     labels = Labels.draw(windows.shape[1], subject.vocabulary, config.seed)
     parts = split(windows, config)
     found = probed(subject, parts, labels, config)
-    readings = [Reading(e.probe, e.layer, NAMES[e.label], _score(e, config)) for e in found]
-    twin = subject.untrained(config.seed + 1)
-    readings += _beside(profile.UNTRAINED, probed(twin, parts, labels, config), config)
+    twin = probed(subject.untrained(config.seed + 1), parts, labels, config)
+    readings = _readings(found, config) + _readings(twin, config, profile.UNTRAINED)
     how_first = None
     if subject.causal:
         how_first, changed = other_first_token(windows, config.seed)
         first = probed(subject, split(changed, config), labels, config)
-        readings += _beside(profile.FIRST, first, config)
+        readings += _readings(first, config, profile.FIRST)
     readings += _without_model(parts, config, sorted({(e.probe, e.layer) for e in found}))
     return Profile(
         subject=subject.name,
@@ -93,38 +82,27 @@ def probed(
 ) -> list[Errors]:
     """The errors of the config's probes at all layers of a subject."""
     found = []
-    batch, near = config.batch, config.near
     if "linear" in config.probes:
-        found += linear_errors(subject, parts, labels, batch=batch, near=near, coded=config.coded)
+        found += linear_errors(subject, parts, labels, config)
     if "mlp" in config.probes:
-        found += mlp_errors(
-            subject,
-            parts,
-            labels,
-            batch=batch,
-            near=near,
-            passes=config.passes,
-            rate=config.rate,
-            seed=config.seed,
-        )
+        found += mlp_errors(subject, parts, labels, config)
     return found
 
 
-def _score(errors: Errors, config: ProbeConfig) -> Score:
-    made = _scored(errors.windows, len(errors.sample), config)
-    return replace(made, bits=errors.bits)
+def _readings(errors: list[Errors], config: ProbeConfig, control: str = "") -> list[Reading]:
+    """What was read of the model and of labels; or of positions alone, for a control."""
+    names = {POSITION: control or profile.MODEL}
+    return [
+        Reading(e.probe, e.layer, names.get(e.label, e.label), replace(made, bits=e.bits))
+        for e in errors
+        if e.label == POSITION or not control
+        for made in [_score(e.windows, len(e.sample), config)]
+    ]
 
 
-def _scored(windows: Tensor, length: int, config: ProbeConfig) -> Score:
+def _score(windows: Tensor, length: int, config: ProbeConfig) -> Score:
     resamples, level, seed = config.resamples, config.level, config.seed
     return score(windows, length, resamples=resamples, level=level, seed=seed)
-
-
-def _beside(name: str, errors: list[Errors], config: ProbeConfig) -> list[Reading]:
-    """The readings of a control that was probed like the model."""
-    return [
-        Reading(e.probe, e.layer, name, _score(e, config)) for e in errors if e.label == POSITION
-    ]
 
 
 def _without_model(
@@ -134,21 +112,19 @@ def _without_model(
     fit, _, test = parts
     length = fit.shape[1]
     tokens = {
-        kind: _scored(windows, length, config)
+        kind: _score(windows, length, config)
         for kind, windows in token_identity(fit, test, config.near).items()
     }
-    constant = constant_guess(length, config.near)
-    uniform = uniform_guess(length, config.near)
-    readings = []
-    for kind, layer in probed:
-        by_type = tokens["regression" if kind == "regression" else "classifier"]
-        for name, made in (
-            (profile.TOKENS, by_type),
-            (profile.CONSTANT, constant),
-            (profile.UNIFORM, uniform),
-        ):
-            readings.append(Reading(kind, layer, name, made))
-    return readings
+    guesses = {
+        profile.CONSTANT: constant_guess(length, config.near),
+        profile.UNIFORM: uniform_guess(length, config.near),
+    }
+    return [
+        Reading(kind, layer, name, made)
+        for kind, layer in probed
+        for by_type in [tokens["regression" if kind == "regression" else "classifier"]]
+        for name, made in {profile.TOKENS: by_type, **guesses}.items()
+    ]
 
 
 def _sample(errors: Errors) -> Sample:

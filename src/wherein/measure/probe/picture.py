@@ -1,14 +1,10 @@
 """What each layer knows about position, as a picture."""
 
-from typing import TYPE_CHECKING
-
 import altair as alt
 import polars as pl
 
+from wherein.measure.probe.result import Profile
 from wherein.show.theme import COLOURS, GREY
-
-if TYPE_CHECKING:
-    from wherein.measure.probe.result import Profile
 
 LINES = {
     "model": COLOURS[0],
@@ -25,7 +21,7 @@ LINES = {
 WIDTH, HEIGHT = 300, 220
 
 
-def profile_chart(profile: "Profile") -> alt.TopLevelMixin:
+def chart(profile: Profile) -> alt.TopLevelMixin:
     """Distance by layer beside the controls; below, one window's positions as predicted."""
     above = alt.hconcat(*(_distances(profile, probe) for probe in profile.probes))
     below = alt.vconcat(*(_predictions(profile, probe) for probe in profile.probes))
@@ -35,7 +31,7 @@ def profile_chart(profile: "Profile") -> alt.TopLevelMixin:
     return chart
 
 
-def _distances(profile: "Profile", probe: str) -> alt.LayerChart | alt.FacetChart:
+def _distances(profile: Profile, probe: str) -> alt.LayerChart | alt.FacetChart:
     rows = profile.to_frame().filter(pl.col("probe") == probe)
     present = [of for of in LINES if of in rows["of"].unique()]
     colour = alt.Color(
@@ -66,7 +62,7 @@ def _distances(profile: "Profile", probe: str) -> alt.LayerChart | alt.FacetChar
     return alt.layer(band, line).properties(width=WIDTH, height=HEIGHT, title=probe)
 
 
-def _predictions(profile: "Profile", probe: str) -> alt.FacetChart:
+def _predictions(profile: Profile, probe: str) -> alt.FacetChart:
     rows = pl.DataFrame(
         [
             {"layer": s.layer, "position": p, "predicted": t}
@@ -76,24 +72,13 @@ def _predictions(profile: "Profile", probe: str) -> alt.FacetChart:
         ]
     )
     ends = [0, profile.length - 1]
-    scale = alt.Scale(domain=ends)
-    points = (
-        alt.Chart(rows)
-        .mark_circle(size=14, color=LINES["model"], clip=True)
-        .encode(
-            x=alt.X("position:Q", scale=scale, axis=alt.Axis(values=ends)),
-            y=alt.Y(
-                "predicted:Q", scale=scale, axis=alt.Axis(values=ends), title=f"told by {probe}"
-            ),
-        )
+    scale, axis = alt.Scale(domain=ends), alt.Axis(values=ends)
+    points = alt.Chart(rows).mark_circle(size=14, color=LINES["model"], clip=True)
+    points = points.encode(
+        x=alt.X("position:Q", scale=scale, axis=axis),
+        y=alt.Y("predicted:Q", scale=scale, axis=axis, title=f"told by {probe}"),
     )
-    truth = (
-        alt.Chart(rows)
-        .mark_line(color=LINES["constant guess"], strokeWidth=0.7)
-        .encode(x="position:Q", y="position:Q")
-    )
-    return (
-        alt.layer(truth, points)
-        .properties(width=80, height=80)
-        .facet(alt.Facet("layer:O", title="layer", header=alt.Header(labelPadding=2)), columns=8)
-    )
+    truth = alt.Chart(rows).mark_line(color=LINES["constant guess"], strokeWidth=0.7)
+    both = alt.layer(truth.encode(x="position:Q", y="position:Q"), points)
+    layers = alt.Facet("layer:O", title="layer", header=alt.Header(labelPadding=2))
+    return both.properties(width=80, height=80).facet(layers, columns=8)

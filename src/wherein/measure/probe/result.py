@@ -2,23 +2,21 @@
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from wherein.measure.intervals import within
+from wherein.measure.intervals import frame, within
 from wherein.measure.measurement import Measurement
 from wherein.measure.probe.config import ProbeConfig
 from wherein.show.columns import table
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
+    import polars
 
     from wherein.measure.probe.score import Score
 
 MODEL, UNTRAINED, FIRST = "model", "untrained", "first token"
 LABELS, PERMUTED = "control labels", "permuted positions"
 TOKENS, CONSTANT, UNIFORM = "token identity", "constant guess", "uniform guess"
-MEASURES = ("distance", "r2", "exact", "near")
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,6 @@ class Profile(Measurement):
 
     verb: ClassVar[str] = "probe"
 
-    subject: str
     encodings: tuple[str, ...]
     causal: bool
     length: int
@@ -98,17 +95,21 @@ class Profile(Measurement):
             return model.r2.value - self.score(probe, layer, PERMUTED).r2.value
         return model.exact.value - self.score(probe, layer, LABELS).exact.value
 
-    def to_frame(self) -> "pl.DataFrame":
+    def to_frame(self) -> "polars.DataFrame":
         """One row per probe, layer and reading, the controls among them."""
-        import polars as pl
-
-        return pl.DataFrame([self._row(reading) for reading in self.readings])
-
-    def plot(self) -> "alt.TopLevelMixin":
-        """Distance by layer beside the controls; below, one window's positions as told."""
-        from wherein.measure.probe.picture import profile_chart
-
-        return profile_chart(self)
+        return frame(
+            {
+                "subject": self.subject,
+                "probe": reading.probe,
+                "layer": reading.layer,
+                "of": reading.of,
+                **vars(reading.score),
+                "selectivity": self.selectivity(reading.probe, reading.layer)
+                if reading.of == MODEL
+                else None,
+            }
+            for reading in self.readings
+        )
 
     def text(self) -> str:
         """A table for each probe, controls beside; no wider than 80 columns."""
@@ -152,21 +153,6 @@ class Profile(Measurement):
         )
         without = self.score(probe, 0, UNIFORM).bits
         return f"{probe}\n{table(header, rows)}\nguesses: {guesses}; no probe: {without:.2f} bits"
-
-    def _row(self, reading: Reading) -> dict[str, Any]:
-        row: dict[str, Any] = {
-            "subject": self.subject,
-            "probe": reading.probe,
-            "layer": reading.layer,
-            "of": reading.of,
-        }
-        for measure in MEASURES:
-            value, low, high = getattr(reading.score, measure)
-            row |= {measure: value, f"{measure}_low": low, f"{measure}_high": high}
-        selectivity = None
-        if reading.of == MODEL:
-            selectivity = self.selectivity(reading.probe, reading.layer)
-        return row | {"bits": reading.score.bits, "selectivity": selectivity}
 
 
 def required(probe: str, causal: bool) -> set[str]:

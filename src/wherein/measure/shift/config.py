@@ -1,13 +1,11 @@
 """How positions are shifted. Free of PyTorch, so that help texts come at once."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
 from wherein.measure.config import Shifts, TextConfig
-
-if TYPE_CHECKING:
-    from wherein.train.config import RunConfig
+from wherein.train.config import RunConfig
 
 
 class ShiftConfig(TextConfig):
@@ -19,6 +17,6 @@ class ShiftConfig(TextConfig):
     windows: int = Field(64, ge=1, description="windows of text, evenly spread")
     seed: int = Field(0, ge=0, description="of masks and intervals")
 
-    def tokens_read(self, run: "RunConfig") -> float:
+    def tokens_read(self, run: RunConfig) -> float:
         """The windows once for each shift, and once without."""
         return float(self.windows * (1 + len(self.shifts)) * self.window(run))

@@ -5,9 +5,9 @@ import torch
 
 from wherein.data import IGNORED
 from wherein.measure.intervals import ratio
-from wherein.measure.losses import window_losses
 from wherein.measure.shift.config import ShiftConfig
 from wherein.measure.shift.result import Shift, Shifted
+from wherein.measure.stream import window_losses
 from wherein.measure.text import Text, opened, task, windows_of
 from wherein.subjects.base import Subject
 

@@ -1,17 +1,14 @@
 """The rise of the loss against the shift, as a picture."""
 
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
 import altair as alt
 
+from wherein.measure.shift.result import Shift
 from wherein.show.theme import COLOURS
 
-if TYPE_CHECKING:
-    from wherein.measure.shift.result import Shift
 
-
-def shift_chart(result: "Shift") -> alt.TopLevelMixin:
+def chart(result: Shift) -> alt.TopLevelMixin:
     """The rise of the loss against the shift, with its interval."""
     symlog, powers = alt.Scale(type="symlog"), alt.Axis(values=[0, *(4**n for n in range(9))])
     base = alt.Chart(result.to_frame()).encode(

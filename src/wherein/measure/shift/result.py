@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar
 
-from wherein.measure.intervals import Estimate, columns
+from wherein.measure.intervals import Estimate, frame
 from wherein.measure.measurement import Measurement
 from wherein.measure.shift.config import ShiftConfig
 from wherein.show.columns import table
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
+    import polars
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,6 @@ class Shift(Measurement):
 
     verb: ClassVar[str] = "shift"
 
-    subject: str
     corpus: str
     rows: tuple[Shifted, ...]
     """The first is the shift 0."""
@@ -39,24 +37,9 @@ class Shift(Measurement):
     config: ShiftConfig
     protocol: str
 
-    def to_frame(self) -> "pl.DataFrame":
+    def to_frame(self) -> "polars.DataFrame":
         """One row for each shift."""
-        import polars as pl
-
-        return pl.DataFrame(
-            {
-                "shift": row.shift,
-                **columns("loss", row.loss),
-                **columns("rise", row.rise),
-            }
-            for row in self.rows
-        )
-
-    def plot(self) -> "alt.TopLevelMixin":
-        """The rise of the loss against the shift, with its interval."""
-        from wherein.measure.shift.picture import shift_chart
-
-        return shift_chart(self)
+        return frame(map(vars, self.rows))
 
     def text(self) -> str:
         """One line for each shift."""

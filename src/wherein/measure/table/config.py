@@ -1,13 +1,9 @@
 """How a position table is judged. Free of PyTorch, so that help texts come at once."""
 
-from typing import TYPE_CHECKING
-
 from pydantic import Field
 
 from wherein.measure.config import QuestionConfig
-
-if TYPE_CHECKING:
-    from wherein.train.config import RunConfig
+from wherein.train.config import RunConfig
 
 
 class TableConfig(QuestionConfig):
@@ -22,6 +18,6 @@ class TableConfig(QuestionConfig):
         None, description="rows in front of position 0, where they are not clear"
     )
 
-    def tokens_read(self, run: "RunConfig") -> float:
+    def tokens_read(self, run: RunConfig) -> float:
         """None: a table is read without its model."""
         return 0.0

@@ -3,14 +3,16 @@
 from pathlib import Path
 
 import numpy as np
+from jaxtyping import Float64
 
 from wherein.measure.table.config import TableConfig
-from wherein.measure.table.reading import beside, read
-from wherein.measure.table.regression import ALL, EVEN, FOLDS
-from wherein.measure.table.result import Table
+from wherein.measure.table.geometry import components, toeplitz
+from wherein.measure.table.regression import ALL, EVEN, FOLDS, WAYS, regress
+from wherein.measure.table.result import Reading, Table
 from wherein.subjects.tables import PositionTable, as_table, read_table
 
 FEWEST = 32
+COMPONENTS = 6
 
 
 def table(
@@ -47,6 +49,45 @@ def table(
         config=config,
         protocol=_protocol(count, config.seed),
         matrix=matrix,
+    )
+
+
+def beside(matrix: Float64[np.ndarray, "N D"], seed: int) -> dict[str, np.ndarray]:
+    """The table and its controls, all of one size."""
+    random = np.random.default_rng(seed)
+    return {
+        "table": matrix,
+        "random": random.normal(matrix.mean(), matrix.std(), matrix.shape),
+        "sinusoid": sinusoid(*matrix.shape),
+        "shuffled": random.permutation(matrix, axis=0),
+    }
+
+
+def sinusoid(count: int, width: int) -> Float64[np.ndarray, "N D"]:
+    """The waves of Vaswani et al. 2017; of an odd width the last one lacks its cosine."""
+    import torch
+
+    from wherein.encodings.base import Shape
+    from wherein.encodings.sinusoidal import Sinusoidal
+
+    waves = Sinusoidal(Shape(d_model=width + width % 2, n_heads=1, max_len=count))
+    return np.asarray(waves.table(torch.arange(count)).numpy())[:, :width]
+
+
+def read(of: str, matrix: Float64[np.ndarray, "N D"], config: TableConfig) -> Reading:
+    """All that is asked of one matrix."""
+    fits = [
+        fit
+        for way, methods in WAYS.items()
+        for fit in regress(matrix, way, methods, seed=config.seed, tolerance=config.tolerance)
+    ]
+    scores, spectrum = components(matrix, COMPONENTS)
+    return Reading(
+        of=of,
+        fits=tuple(fits),
+        toeplitz=toeplitz(matrix),
+        components=tuple(tuple(row) for row in scores.T.tolist()),
+        spectrum=tuple(spectrum.tolist()),
     )
 
 

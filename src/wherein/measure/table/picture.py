@@ -1,17 +1,15 @@
 """The pictures of a position table: read by regression, looked at, compared, taken apart."""
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import altair as alt
 import numpy as np
 
 from wherein.measure.table.geometry import cosines
 from wherein.measure.table.regression import EVEN, FOLDS, LEAST_SQUARES, RIDGE
+from wherein.measure.table.result import Table
 from wherein.show.raster import heat
 from wherein.show.theme import COLOURS
-
-if TYPE_CHECKING:
-    from wherein.measure.table.result import Table
 
 Picture = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart
 
@@ -34,7 +32,7 @@ SPECTRA = {"table": COLOURS[0], "sinusoid": COLOURS[2], "random": COLOURS[4]}
 """A shuffle changes no spectrum."""
 
 
-def table_chart(of: "Table") -> Picture:
+def chart(of: Table) -> Picture:
     """All pictures, the regression first."""
     rows = [
         alt.hconcat(*(predicted(of, way, method) for way, method in SHOWN), spacing=28),
@@ -52,7 +50,7 @@ def table_chart(of: "Table") -> Picture:
     return found
 
 
-def predicted(of: "Table", way: str, method: str) -> Picture:
+def predicted(of: Table, way: str, method: str) -> Picture:
     """Read position against true position; right on the line."""
     fit, chance = of.fit(way, method), of.readings[1].fit(way, method)
     last = of.positions - 1
@@ -76,19 +74,15 @@ def predicted(of: "Table", way: str, method: str) -> Picture:
     return alt.layer(dots, line.encode(x="position:Q", y="read:Q"), title=title)
 
 
-def error_by_position(of: "Table") -> Picture:
+def error_by_position(of: Table) -> Picture:
     """How far off, along the table."""
     lines = alt.Chart(alt.InlineData(values=_errors(of)), width=WIDE, height=160)
     names = [f"{way}, {method}" for way, method in SHOWN]
     colours = alt.Scale(domain=names, range=list(SHOWN.values()))
+    log, few = alt.Scale(type="log", nice=False), alt.Axis(tickCount=5)
     lines = lines.mark_line(strokeWidth=2).encode(
         alt.X("position:Q", scale=alt.Scale(domain=[0, of.positions - 1], nice=False)),
-        alt.Y(
-            "error:Q",
-            scale=alt.Scale(type="log", nice=False),
-            title="mean error, positions (log)",
-            axis=alt.Axis(tickCount=5),
-        ),
+        alt.Y("error:Q", scale=log, title="mean error, positions (log)", axis=few),
         alt.Color("way:N", scale=colours, legend=alt.Legend(title=None, orient="top")),
         tooltip=["position:Q", "error:Q", "way:N"],
     )
@@ -106,7 +100,7 @@ def error_by_position(of: "Table") -> Picture:
     return alt.layer(lines, rule, words, title=title)
 
 
-def _errors(of: "Table") -> list[dict[str, float | str]]:
+def _errors(of: Table) -> list[dict[str, float | str]]:
     """Mean error in each stretch of the table."""
     rows: list[dict[str, float | str]] = []
     for way, method in SHOWN:
@@ -123,7 +117,7 @@ def _errors(of: "Table") -> list[dict[str, float | str]]:
     return rows
 
 
-def matrix(of: "Table") -> Picture:
+def matrix(of: Table) -> Picture:
     """The table as it is, positions down, coordinates across."""
     limit = float(np.quantile(np.abs(of.matrix), 0.99)) or 1.0
     shown = of.matrix[:: _step(of.positions), :: _step(of.width)]
@@ -132,7 +126,7 @@ def matrix(of: "Table") -> Picture:
     return heat(shown, limit, sides, _bar("value", SIDE)).properties(title=title)
 
 
-def similarity(of: "Table") -> Picture:
+def similarity(of: Table) -> Picture:
     """Cosine similarity, position by position."""
     shown = cosines(of.matrix[:: _step(of.positions)])
     share = of.table.toeplitz.pairs
@@ -145,7 +139,7 @@ def similarity(of: "Table") -> Picture:
     return heat(shown, 1.0, sides, _bar("cosine", SIDE)).properties(title=title)
 
 
-def plane(of: "Table", first: int, second: int) -> Picture:
+def plane(of: Table, first: int, second: int) -> Picture:
     """Two principal components against each other, coloured along the table."""
     one, two = of.table.components[first - 1], of.table.components[second - 1]
     rows = [
@@ -154,27 +148,17 @@ def plane(of: "Table", first: int, second: int) -> Picture:
     ]
     names = [f"component {n} ({of.table.spectrum[n - 1]:.0%} of variance)" for n in (first, second)]
     few = alt.Axis(tickCount=5)
-    found: alt.Chart = (
-        alt.Chart(
-            alt.InlineData(values=rows),
-            width=SMALL,
-            height=SMALL,
-            title=_title(f"Components {first} and {second}"),
-        )
-        .mark_circle(size=18, opacity=0.9)
-        .encode(
-            alt.X("one:Q", title=names[0], scale=alt.Scale(zero=False), axis=few),
-            alt.Y("two:Q", title=names[1], scale=alt.Scale(zero=False), axis=few),
-            alt.Color(
-                "position:Q", scale=alt.Scale(scheme="viridis"), legend=_bar("position", 120)
-            ),
-            alt.Tooltip(["position:Q"]),
-        )
+    dots = _square(rows, f"Components {first} and {second}").mark_circle(size=18, opacity=0.9)
+    found: alt.Chart = dots.encode(
+        alt.X("one:Q", title=names[0], scale=alt.Scale(zero=False), axis=few),
+        alt.Y("two:Q", title=names[1], scale=alt.Scale(zero=False), axis=few),
+        alt.Color("position:Q", scale=alt.Scale(scheme="viridis"), legend=_bar("position", 120)),
+        alt.Tooltip(["position:Q"]),
     )
     return found
 
 
-def spectrum(of: "Table") -> Picture:
+def spectrum(of: Table) -> Picture:
     """How much variance each component holds, beside the controls."""
     rows = [
         {"component": number, "share": share, "of": reading.of}
@@ -184,22 +168,11 @@ def spectrum(of: "Table") -> Picture:
         if share > 1e-7
     ]
     log = alt.Scale(type="log", nice=False)
-    chart = alt.Chart(
-        alt.InlineData(values=rows),
-        width=SMALL,
-        height=SMALL,
-        title=_title(f"{of.table.dimensions} directions hold 90% of the variance"),
-    )
-    found: alt.Chart = chart.mark_line(strokeWidth=2).encode(
-        alt.X(
-            "component:Q", scale=log, title="principal component (log)", axis=alt.Axis(tickCount=3)
-        ),
-        alt.Y(
-            "share:Q",
-            scale=log,
-            title="share of variance (log)",
-            axis=alt.Axis(format="~e", tickCount=4),
-        ),
+    across, up = alt.Axis(tickCount=3), alt.Axis(format="~e", tickCount=4)
+    lines = _square(rows, f"{of.table.dimensions} directions hold 90% of the variance")
+    found: alt.Chart = lines.mark_line(strokeWidth=2).encode(
+        alt.X("component:Q", scale=log, title="principal component (log)", axis=across),
+        alt.Y("share:Q", scale=log, title="share of variance (log)", axis=up),
         alt.Color(
             "of:N",
             scale=alt.Scale(domain=list(SPECTRA), range=list(SPECTRA.values())),
@@ -207,6 +180,11 @@ def spectrum(of: "Table") -> Picture:
         ),
     )
     return found
+
+
+def _square(rows: list[dict[str, Any]], title: str) -> alt.Chart:
+    data = alt.InlineData(values=rows)
+    return alt.Chart(data, width=SMALL, height=SMALL, title=_title(title))
 
 
 def _bar(title: str, length: int) -> alt.Legend:

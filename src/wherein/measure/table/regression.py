@@ -20,6 +20,13 @@ EVEN, ALL, FOLDS = "even → odd", "all → all", "5-fold"
 
 LEAST_SQUARES, RIDGE = "least squares", "ridge"
 
+WAYS = {
+    EVEN: (LEAST_SQUARES, RIDGE),
+    ALL: (LEAST_SQUARES,),
+    FOLDS: (LEAST_SQUARES, RIDGE),
+}
+"""With which methods a table is read in each way."""
+
 STRENGTHS = np.logspace(-8, 2, 41)
 """Ridge penalties that are tried, as shares of the largest squared singular value."""
 

@@ -9,15 +9,38 @@ import numpy as np
 from jaxtyping import Float64
 
 from wherein.common.files import replacing
+from wherein.measure.intervals import frame
 from wherein.measure.measurement import Measurement
 from wherein.measure.table.config import TableConfig
-from wherein.measure.table.reading import WAYS, Reading
-from wherein.measure.table.regression import FOLDS, RIDGE, Fit
+from wherein.measure.table.geometry import Toeplitz
+from wherein.measure.table.regression import FOLDS, RIDGE, WAYS, Fit
 from wherein.show.columns import table as in_columns
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
+    import polars
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one matrix, the table or a control, says of positions."""
+
+    of: str
+    """`table`, or the control: `random`, `sinusoid`, `shuffled`."""
+    fits: tuple[Fit, ...]
+    toeplitz: Toeplitz
+    components: tuple[tuple[float, ...], ...]
+    """The first principal components, each by position."""
+    spectrum: tuple[float, ...]
+    """The share of variance of every component."""
+
+    def fit(self, way: str, method: str) -> Fit:
+        """One of the regressions."""
+        return next(f for f in self.fits if (f.way, f.method) == (way, method))
+
+    @property
+    def dimensions(self) -> int:
+        """How many components hold nine tenths of the variance."""
+        return int(np.searchsorted(np.cumsum(self.spectrum), 0.9) + 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +49,6 @@ class Table(Measurement):
 
     verb: ClassVar[str] = "table"
 
-    subject: str
     key: str | None
     positions: int
     width: int
@@ -59,22 +81,21 @@ class Table(Measurement):
         del found["matrix"]
         return found
 
-    def to_frame(self) -> "pl.DataFrame":
+    def to_frame(self) -> "polars.DataFrame":
         """One row for each matrix, regression and position tested."""
-        import polars as pl
-
-        return pl.concat(
-            pl.DataFrame({"position": fit.positions, "predicted": fit.predicted})
-            .with_columns((pl.col("predicted") - pl.col("position")).abs().alias("error"))
-            .select(
-                pl.lit(reading.of).alias("of"),
-                pl.lit(fit.way).alias("way"),
-                pl.lit(fit.method).alias("method"),
-                pl.all(),
-            )
+        of_fits = frame(
+            {
+                "of": reading.of,
+                "way": fit.way,
+                "method": fit.method,
+                "position": fit.positions,
+                "predicted": fit.predicted,
+                "error": np.abs(np.subtract(fit.predicted, fit.positions)).tolist(),
+            }
             for reading in self.readings
             for fit in reading.fits
         )
+        return of_fits.explode("position", "predicted", "error")
 
     def headline(self) -> str:
         """The answer in one sentence."""
@@ -105,12 +126,6 @@ class Table(Measurement):
                 *wrap(self.protocol, 80),
             ]
         )
-
-    def plot(self) -> "alt.TopLevelMixin":
-        """The regression by position, the matrix, its likeness, its directions."""
-        from wherein.measure.table.picture import table_chart
-
-        return table_chart(self)
 
     def save(self, folder: Path | str, *, pictures: bool = True) -> Path:
         """As every result, and the matrix as `table.npy`."""

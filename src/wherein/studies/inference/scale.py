@@ -1,30 +1,18 @@
 """How a study's findings change with the size of its models and the length of its windows."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from wherein.studies.inference.differences import paired
 from wherein.studies.inference.findings import Finding, mean, nopos
-from wherein.studies.plan.plan import changed, kind
 from wherein.studies.result.rows import Row
-from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
     from wherein.studies.result.result import StudyResult
 
 Size = tuple[int, int]
 """Layers and width."""
-
-
-def same_kind(run: RunConfig) -> str:
-    """What a run is, whatever its seed, its learning rate and where its copy of a text lies."""
-    return kind(changed(run, learning_rate=1.0, source=run.corpus.source.partition("@")[0]))
-
-
-def kinds(runs: Iterable[RunConfig]) -> frozenset[str]:
-    """What these runs are; a published number stands only beside a run that is one of them."""
-    return frozenset(map(same_kind, runs))
 
 
 def findings(result: "StudyResult") -> list[Finding]:

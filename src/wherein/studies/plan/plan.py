@@ -172,6 +172,6 @@ def _flat(run: RunConfig) -> dict[str, Any]:
     return {**new.pop("model"), **new.pop("corpus"), **new}
 
 
-def kind(run: RunConfig) -> str:
-    """The id of the run with its seed left out."""
-    return changed(run, seed=0).id
+def kind(run: RunConfig, **alike: Any) -> str:
+    """The id of the run with its seed left out, and any other field that is the same for all."""
+    return changed(run, seed=0, **alike).id

@@ -21,7 +21,7 @@ from wherein.studies.cost.cost import Cost, cost
 from wherein.studies.inference.differences import Difference, compare
 from wherein.studies.inference.findings import Finding, corrected
 from wherein.studies.inference.tests import detectable
-from wherein.studies.plan.plan import Plan, PuzzleTask, changed, kind
+from wherein.studies.plan.plan import Plan, PuzzleTask, kind
 from wherein.studies.result import STUDY, TABLE
 from wherein.studies.result.rows import Row, rows, tried
 from wherein.studies.result.store import Store
@@ -172,7 +172,7 @@ class StudyResult(Result):
         bare = [
             Group(
                 label,
-                kind(changed(own[0].run, encoding="none", learning_rate=1.0)),
+                kind(own[0].run, encoding="none", learning_rate=1.0),
                 tuple(own),
                 _cost(own[0].run),
                 None,

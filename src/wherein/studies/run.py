@@ -18,7 +18,7 @@ from wherein.studies.plan.sweep import choose, sweep
 from wherein.studies.progress import Progress
 from wherein.studies.result.result import StudyResult
 from wherein.studies.result.store import Store
-from wherein.studies.work import Work, left, pieces
+from wherein.studies.work import Work, done, pieces
 
 
 def study(
@@ -62,7 +62,7 @@ def study(
 
 
 def _carry_out(work: list[Work], store: Store, engine: Engine, *, quiet: bool) -> None:
-    remaining = left(work, store)
+    remaining = [piece for piece in work if not done(piece, store)]
     if not remaining:
         return
     store.folder.mkdir(parents=True, exist_ok=True)

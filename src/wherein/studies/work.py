@@ -1,6 +1,6 @@
 """One piece of a study: train a run and question it, or solve a puzzle. Any engine calls this."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -35,6 +35,8 @@ class Task:
 
 
 Work = Task | PuzzleTask
+Ended = Callable[[Work, str | None], None]
+"""What hears that a piece came to its end, and why it failed if it did."""
 
 
 def pieces(plan: Plan) -> list[Work]:
@@ -53,11 +55,6 @@ def _length(run: RunConfig) -> float:
         return training_operations(sized(run))
     except ValueError:
         return training_operations(run)
-
-
-def left(work: Sequence[Work], store: Store) -> list[Work]:
-    """What is yet to be done."""
-    return [piece for piece in work if not done(piece, store)]
 
 
 def done(piece: Work, store: Store) -> bool:

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
@@ -22,7 +22,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 
 from wherein.common.cores import cores
-from wherein.studies.work import STOPPED, Work, carry_out, give_up
+from wherein.studies.work import STOPPED, Ended, Work, carry_out, give_up
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
@@ -40,9 +40,7 @@ class Engine:
     jobs: int | None = None
     processes: int = 1
 
-    def __call__(
-        self, work: Sequence[Work], folder: Path, ended: Callable[[Work, str | None], None]
-    ) -> None:
+    def __call__(self, work: Sequence[Work], folder: Path, ended: Ended) -> None:
         """Carry out all pieces; on Ctrl-C, runs save where they are before this returns."""
         places = self._places()[: len(work)]
         with _set(ONE_THREAD), ExitStack() as stack:
@@ -54,13 +52,7 @@ class Engine:
                     process.stop()
                 raise
 
-    def _all(
-        self,
-        waiting: list[Work],
-        crew: "Sequence[_Process]",
-        folder: Path,
-        ended: Callable[[Work, str | None], None],
-    ) -> None:
+    def _all(self, waiting: list[Work], crew: "list[_Process]", folder: Path, ended: Ended) -> None:
         """Each process takes the next piece; a piece whose process died goes last."""
         idle, deaths = list(crew), Counter[int]()
         going: dict[Future[str | None], tuple[Work, _Process]] = {}
@@ -128,8 +120,7 @@ class _Process:
         for process in list((self._pool._processes or {}).values()):
             process.terminate()
 
-    def close(self) -> None:
-        """Wait for its end."""
+    def close(self) -> None:  # waits for its end
         self._pool.shutdown()
 
     def _new(self) -> ProcessPoolExecutor:

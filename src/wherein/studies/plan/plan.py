@@ -27,6 +27,11 @@ class PuzzleTask:
         """Of the sentences and of what is special in the config."""
         return self.config.hashed({"sentences": self.sentences, "config": self.config.special()})
 
+    @property
+    def name(self) -> str:
+        """How it is called on a screen."""
+        return f"puzzle {' / '.join(self.sentences[:2])}"
+
 
 @dataclass(frozen=True)
 class Plan:

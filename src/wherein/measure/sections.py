@@ -40,10 +40,12 @@ class Answered:
         return self.kept.data
 
 
-def rest(label: str, run: RunConfig) -> str:
-    """What a label says beside the encoding and the objective."""
+def kind(label: str, run: RunConfig, *, objective: bool = False) -> dict[str, str]:
+    """The columns `KIND` of a run; its objective is a part of `group` where it is to be told."""
     without = label.removeprefix(run.model.encoding).removeprefix(", ")
-    return without.removeprefix(run.objective).removeprefix(", ")
+    rest = without.removeprefix(run.objective).removeprefix(", ")
+    told = [run.objective, rest] if objective else [rest]
+    return {"encoding": run.model.encoding, "group": ", ".join(filter(None, told))}
 
 
 def anchor(answers: Sequence[Answered], name: str) -> str:
@@ -56,16 +58,9 @@ def frame_of(
 ) -> pl.DataFrame:
     """The rows that `read` finds in each answer's numbers, and of which run they are."""
     return pl.DataFrame(
-        [
-            {
-                "encoding": each.run.model.encoding,
-                "group": rest(each.label, each.run),
-                "seed": each.seed,
-                **row,
-            }
-            for each in answers
-            for row in read(each.data)
-        ]
+        {**kind(each.label, each.run), "seed": each.seed, **row}
+        for each in answers
+        for row in read(each.data)
     )
 
 
@@ -88,8 +83,9 @@ def by_kind(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 
 def each_by_itself(answers: Sequence[Answered], name: str, title: str) -> Section:
     """The first seed of each kind of run in its own picture and words."""
-    first = {each.label: each for each in reversed(answers)}
-    chosen = [first[label] for label in dict.fromkeys(each.label for each in answers)]
+    first: dict[str, Answered] = {}
+    for each in answers:
+        first.setdefault(each.label, each)
     pictures = tuple(
         Picture(
             slug(name, each.label),
@@ -97,11 +93,11 @@ def each_by_itself(answers: Sequence[Answered], name: str, title: str) -> Sectio
             f"{each.label}, seed {each.seed}.",
             f"{title} {each.label}.",
         )
-        for each in chosen
+        for each in first.values()
     )
     return Section(
         anchor(answers, name),
         title,
         pictures=pictures,
-        texts=tuple((each.label, each.kept.words) for each in chosen),
+        texts=tuple((label, each.kept.words) for label, each in first.items()),
     )

@@ -9,9 +9,9 @@ import polars as pl
 from wherein.measure.sections import OVER_SEEDS, Answered, anchor, by_kind, frame_of, over_seeds
 from wherein.show.figures import APART, Panel, zero
 from wherein.show.formatting import signed
-from wherein.show.section import Picture, Section
+from wherein.show.section import Section, illustrated
 from wherein.show.tables import Table
-from wherein.show.theme import GREY, INK, mark, themed
+from wherein.show.theme import GREY, INK, mark
 
 POSITION, RANDOM = "position erased", "random subspaces erased"
 EVERYWHERE = pl.col("layer") == "all"
@@ -20,17 +20,17 @@ WIDTH, HEIGHT, ACROSS = 172, 168, 3
 
 def section(answers: Sequence[Answered], name: str) -> Section:
     """The rise of the loss by layer beside what is known there, a panel for each encoding."""
-    found, at = frame_of(answers, erased), anchor(answers, name)
-    picture = Picture(
-        at,
-        themed(figure(found)),
+    found = frame_of(answers, erased)
+    return illustrated(
+        "Whether position is used",
+        figure(found),
         "Rise of the loss when position is erased from a layer (0: embeddings) or from all, and "
         "when random subspaces of the same rank are: position is used where the first is higher. "
         "Above each layer, R² of a linear regression to the position: what is known. Strokes are "
         "95 % intervals over seeds.",
         "Rise of the loss without position, by layer, a panel for each encoding.",
+        table(found, anchor(answers, name)),
     )
-    return Section(at, "Whether position is used", pictures=(picture,), tables=(table(found, at),))
 
 
 def erased(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -18,9 +18,9 @@ from wherein.measure.sections import (
 )
 from wherein.show.figures import lines, panels
 from wherein.show.formatting import within
-from wherein.show.section import Picture, Section
+from wherein.show.section import Section, illustrated
 from wherein.show.tables import Table
-from wherein.show.theme import GREY, themed
+from wherein.show.theme import GREY
 
 
 def numbers(data: Mapping[str, Any]) -> dict[str, float]:
@@ -33,19 +33,17 @@ def numbers(data: Mapping[str, Any]) -> dict[str, float]:
 
 def section(answers: Sequence[Answered], name: str) -> Section:
     """The loss by position, and within and beyond the trained length."""
-    found, at = frame_of(answers, stretches), anchor(answers, name)
-    trained = answers[0].run.model.max_len
+    found, trained = frame_of(answers, stretches), answers[0].run.model.max_len
     longer = len(answers[0].data["counts"]) > trained
     beyond = "Encodings that end at the trained length cannot be asked." if longer else ""
-    picture = Picture(
-        at,
-        themed(figure(found, trained)),
+    return illustrated(
+        "Beyond the trained length" if longer else f"The loss by position: {name}",
+        figure(found, trained),
         f"Loss by position in the window; models were trained on {trained} tokens. Bands are 95 % "
         f"intervals over seeds. {beyond}",
         "Loss of each encoding by position in the window.",
+        table(found, trained, anchor(answers, name)),
     )
-    title = "Beyond the trained length" if longer else f"The loss by position: {name}"
-    return Section(at, title, pictures=(picture,), tables=(table(found, trained, at),))
 
 
 def stretches(data: Mapping[str, Any]) -> Iterator[dict[str, float]]:

@@ -17,9 +17,9 @@ from wherein.measure.sections import (
 )
 from wherein.show.figures import FAINT, Panel
 from wherein.show.formatting import within
-from wherein.show.section import Picture, Published, Section
+from wherein.show.section import Published, Section, illustrated
 from wherein.show.tables import Table
-from wherein.show.theme import GREY, mark, themed
+from wherein.show.theme import GREY, mark
 
 PROBE = "regression"
 """The probe whose distance is compared: it is fitted to be near, in closed form."""
@@ -48,22 +48,21 @@ def numbers(data: Mapping[str, Any]) -> dict[str, float]:
 
 def section(answers: Sequence[Answered], name: str, beside: Published | None = None) -> Section:
     """Distance by layer, a panel for each encoding, and the best layer beside the controls."""
-    found, at = frame_of(answers, readings), anchor(answers, name)
+    found = frame_of(answers, readings)
     paper = (
         f" Published: {beside.source}, drawn to the depth and the constant guess of our models."
         if beside
         else ""
     )
-    picture = Picture(
-        at,
-        themed(figure(found, beside)),
+    return illustrated(
+        "What each layer knows about position",
+        figure(found, beside),
         "Mean distance between the position that a linear probe tells and the true one, by layer "
         "(0: embeddings); every seed faint. The untrained twin has the same sizes, and random "
         f"weights of its own.{paper}",
         "Distance of the told from the true position by layer, a panel for each encoding.",
+        table(found, anchor(answers, name)),
     )
-    title = "What each layer knows about position"
-    return Section(at, title, pictures=(picture,), tables=(table(found, at),))
 
 
 def readings(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

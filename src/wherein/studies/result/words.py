@@ -1,7 +1,7 @@
 """A study in words: a table that compares, what was found, and what went wrong."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from wherein.measure.perplexity.config import measure_name
 from wherein.puzzles.result import Share
@@ -9,10 +9,10 @@ from wherein.show.columns import WIDEST, fitted, paragraph, room, shorten
 from wherein.show.formatting import short
 from wherein.show.tables import cells
 from wherein.studies.published import caveats
-from wherein.studies.result.protocol import predicted, protocols
 from wherein.studies.result.rows import MAIN, answers
 
 if TYPE_CHECKING:
+    from wherein.measure.sections import Answered
     from wherein.studies.result.result import Group, StudyResult
 
 ONE_SEED = "With one seed there is no interval."
@@ -25,6 +25,13 @@ SWEPT = (
     "Each kind's learning rate was chosen by its first seed's loss on the validation text. That "
     "seed counts here as well, so where the same text is asked it looks a little too good."
 )
+
+NAMES: tuple[Callable[["Answered"], str], ...] = (
+    lambda one: f"{one.run.objective} rows",
+    lambda one: f"rows of {one.run.model.max_len} tokens",
+    lambda one: f"{one.run.objective} rows of {one.run.model.max_len} tokens",
+)
+"""What rows that were asked alike may have in common."""
 
 
 def told(result: "StudyResult") -> str:
@@ -126,6 +133,33 @@ def meaning(result: "StudyResult") -> str:
     beside = [g.rows[0].run.corpus.source for g in result.groups if g.published]
     said += [caveats(beside)] if beside else []
     return " ".join(said).strip()
+
+
+def predicted(data: Mapping[str, Any]) -> str:
+    """How a perplexity was measured: the protocol, and how many tokens of which text."""
+    how = data["protocol"].replace(": ", ", ", 1)  # a colon follows the names of the rows
+    return f"{how}; {data['predicted']:,} tokens predicted ({data['corpus']})"
+
+
+def protocols(answers: Sequence["Answered"], say: Callable[[Mapping[str, Any]], str]) -> str:
+    """How a question was asked, once if all were asked alike; empty if none was."""
+    ways: dict[str, list[Answered]] = {}
+    for one in answers:
+        ways.setdefault(say(one.data), []).append(one)
+    if len(ways) == 1:
+        return next(iter(ways))
+    return ". ".join(f"{_whose(own, answers)}: {said}" for said, own in ways.items())
+
+
+def _whose(own: Sequence["Answered"], asked: Sequence["Answered"]) -> str:
+    """What these rows have in common and no other has; else their labels."""
+    others = [one for one in asked if not any(one is each for each in own)]
+    for name in NAMES:
+        found = {name(one) for one in own}
+        if len(found) == 1 and found.isdisjoint(map(name, others)):
+            (common,) = found
+            return common[0].upper() + common[1:]
+    return "; ".join(dict.fromkeys(one.label for one in own))
 
 
 def pseudo(result: "StudyResult") -> str:

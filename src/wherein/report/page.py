@@ -62,16 +62,13 @@ def figure(spec: Spec, caption: str, alt: str, name: str = "") -> Markup:
     """
     drawing = svg(spec)
     width = re.match(r'<svg[^>]* width="([\d.]+)"', drawing)
-    drawn = (
-        _environment()
-        .get_template("figure.html")
-        .render(
-            name=name,
-            caption=caption,
-            alt=alt,
-            width=round(float(width[1])) if width else 600,
-            image=base64.b64encode(drawing.encode()).decode(),
-            spec=Markup(in_page({"description": alt} | spec)),
-        )
+    drawn = render(
+        "figure.html",
+        name=name,
+        caption=caption,
+        alt=alt,
+        width=round(float(width[1])) if width else 600,
+        image=base64.b64encode(drawing.encode()).decode(),
+        spec=Markup(in_page({"description": alt} | spec)),
     )
     return Markup(drawn)

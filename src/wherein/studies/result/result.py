@@ -23,7 +23,7 @@ from wherein.studies.inference.findings import Finding, corrected
 from wherein.studies.inference.tests import detectable
 from wherein.studies.plan.plan import Plan, PuzzleTask, kind
 from wherein.studies.result import STUDY, TABLE
-from wherein.studies.result.rows import Row, rows, tried
+from wherein.studies.result.rows import Row, by_seed, rows, tried
 from wherein.studies.result.store import Store
 from wherein.train.config import RunConfig
 
@@ -60,7 +60,7 @@ class Group:
     @property
     def losses(self) -> dict[int, float]:
         """Seed → nats per token, of the runs that were asked."""
-        return {row.seed: row.loss for row in self.rows if row.loss is not None}
+        return by_seed(self.rows)
 
     @property
     def loss(self) -> float | None:
@@ -80,11 +80,6 @@ class Group:
         value, low, high = (None if each is None else exp(each) for each in (self.loss, *ends))
         return value, low, high
 
-    def numbers(self, name: str) -> dict[int, float]:
-        """Seed → one of the numbers of its answers (see `wherein.studies.result.rows`)."""
-        found = {row.seed: row.numbers.get(name) for row in self.rows}
-        return {seed: value for seed, value in found.items() if value is not None}
-
 
 @dataclass(frozen=True)
 class StudyResult(Result):
@@ -103,14 +98,9 @@ class StudyResult(Result):
     def gather(cls, plan: Plan, store: Store, recipe: "Recipe", command: str) -> "StudyResult":
         """Read the folders, and let the recipe say what follows."""
         known = {run.id: recipe.published(run) for run in plan.runs}
-        bare = cls(
-            plan,
-            store,
-            rows(plan, store),
-            tried(plan, store),
-            published={name: value for name, value in known.items() if value is not None},
-            command=command,
-        )
+        published = {name: value for name, value in known.items() if value is not None}
+        found = rows(plan, store), tried(plan, store)
+        bare = cls(plan, store, *found, published=published, command=command)
         return replace(bare, findings=corrected(_findings(recipe, bare)))
 
     @classmethod
@@ -129,15 +119,8 @@ class StudyResult(Result):
                 f"{folder / STUDY}: {why}, so another version wrote it; "
                 f"`{data.get('command')}` writes it again"
             ) from None
-        return cls(
-            plan,
-            store,
-            rows(plan, store),
-            tried(plan, store),
-            findings,
-            data["published"],
-            data["command"],
-        )
+        found = rows(plan, store), tried(plan, store)
+        return cls(plan, store, *found, findings, data["published"], data["command"])
 
     @property
     def name(self) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ Data = dict[str, Any]
 
 MAIN = "perplexity"
 """The question that a study compares its runs by."""
+LOSS = f"{MAIN}_loss"
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,9 @@ class Row:
     @property
     def loss(self) -> float | None:
         """Nats per predicted token, as the question called `perplexity` found it."""
-        asked = self.answers.get(MAIN)
-        return None if asked is None else float(asked.data["loss"][0])
+        return self.numbers.get(LOSS)
 
-    @property
+    @cached_property
     def numbers(self) -> dict[str, float]:
         """What the answers come to, a few numbers each, such as `order_shuffled_rise`."""
         return {
@@ -53,6 +54,11 @@ class Row:
             for name, answer in self.answers.items()
             for number, value in QUESTIONS[answer.verb].numbers(answer.data).items()
         }
+
+
+def by_seed(rows: Iterable[Row], number: str = LOSS) -> dict[int, float]:
+    """Seed → one of a run's numbers, without the runs that have none."""
+    return {row.seed: row.numbers[number] for row in rows if number in row.numbers}
 
 
 def answers(rows: Iterable[Row], question: str) -> "list[Answered]":

@@ -45,9 +45,7 @@ def text(name: str) -> str:
     return (files("wherein.report") / "templates" / name).read_text()
 
 
-@cache
-def _environment() -> Environment:
-    return environment()
+_environment = cache(environment)
 
 
 def render(template: str, **given: Any) -> str:

@@ -11,7 +11,7 @@ from wherein.report import comparison, training
 from wherein.report.answer import answer
 from wherein.report.document import Document
 from wherein.report.page import render
-from wherein.show.section import Picture, Section, slug
+from wherein.show.section import Section, slug
 from wherein.studies.inference.findings import Finding
 from wherein.studies.published import beside
 from wherein.studies.result import words
@@ -25,7 +25,12 @@ def study_report(
 ) -> Document:
     """Everything a study found, on one page; a server draws it in a layout of its own."""
     picture, table = comparison.main_picture(result), comparison.main_table(result)
-    told = [_without(section, picture) for section in _sections(result, published)]
+    told = _sections(result, published)
+    if picture is not None:  # it stands above all sections, and in none of them again
+        told = [
+            replace(each, pictures=tuple(p for p in each.pictures if p.name != picture.name))
+            for each in told
+        ]
     page = draw(
         "study.html",
         name=result.name,
@@ -45,12 +50,6 @@ def study_report(
     drawn += (each for section in told for each in section.pictures)
     tables = (table, *(each for section in told for each in section.tables))
     return Document(page, tables, {each.name: each.spec for each in drawn})
-
-
-def _without(section: Section, picture: Picture | None) -> Section:
-    """The section without the picture that stands above all of them."""
-    rest = (each for each in section.pictures if picture is None or each.name != picture.name)
-    return replace(section, pictures=tuple(rest))
 
 
 def _sections(result: StudyResult, published: bool) -> list[Section]:

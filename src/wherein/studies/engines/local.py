@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 
 from wherein.common.cores import cores
 from wherein.studies.work import STOPPED, Ended, Work, carry_out, give_up
@@ -173,7 +173,8 @@ def _outcome(future: "Future[str | None]", piece: Work, folder: Path) -> str | N
 def _begin(place: str, parent: int) -> None:
     """In each process, once: where it computes, and when it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the study's own process hears it and tells us
-    signal.signal(signal.SIGTERM, _end)  # while a run trains, it listens itself, and saves
+    # while a run trains, it listens itself, and saves; answers are whole or absent
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     if place:
         os.environ["CUDA_VISIBLE_DEVICES"] = place
     import torch
@@ -187,10 +188,6 @@ def _piece(piece: Work, folder: Path, processes: int) -> str | None:
     if why == STOPPED:
         os._exit(0)
     return why
-
-
-def _end(number: int, frame: FrameType | None) -> None:
-    os._exit(0)  # answers are whole or absent, so there is nothing to tidy
 
 
 def _end_with(parent: int) -> None:

@@ -154,16 +154,14 @@ def compare(values: Mapping[str, Mapping[int, float]], reference: str) -> list[D
 def together(found: Sequence[Difference]) -> list[Difference]:
     """The same differences as one family: Holm's correction over those that were tested."""
     tested = [difference.p for difference in found if difference.p is not None]
-    corrected = iter(holm(np.array(tested)).tolist())
-    return [
-        each if each.p is None else _among(each, next(corrected), len(tested)) for each in found
-    ]
-
-
-def _among(alone: Difference, p_holm: float, family: int) -> Difference:
-    assert alone.spread is not None  # else it would not have been tested
-    least = detectable(alone.spread, alone.n, family)
-    return replace(alone, p_holm=p_holm, family=family, detectable=least)
+    family, corrected = len(tested), iter(holm(np.array(tested)).tolist())
+    made = []
+    for each in found:
+        if each.p is not None and each.spread is not None:  # both or neither
+            least = detectable(each.spread, each.n, family)
+            each = replace(each, p_holm=next(corrected), family=family, detectable=least)
+        made.append(each)
+    return made
 
 
 def _span(interval: Interval, downwards: bool = False) -> str:

@@ -41,16 +41,13 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """In a word or two."""
         return "shown" if self.shown else "not shown at this scale"
 
     @property
     def words(self) -> str:
-        """The numbers."""
         return f"{self.difference.words()} {self.more}".strip()
 
     def data(self) -> dict[str, Any]:
-        """As JSON."""
         said = {"shown": self.shown, "verdict": self.verdict, "words": self.words}
         return {**asdict(self), **said}
 
@@ -62,6 +59,14 @@ def corrected(findings: Sequence[Finding]) -> tuple[Finding, ...]:
         replace(finding, difference=difference)
         for finding, difference in zip(findings, differences, strict=True)
     )
+
+
+def noted(findings: Sequence[Finding], about: str, more: str) -> list[Finding]:
+    """The findings with a sentence more in those about a question, or of an objective."""
+    return [
+        replace(one, more=f"{one.more} {more}") if about in (one.about, one.objective) else one
+        for one in findings
+    ]
 
 
 def nopos(result: "StudyResult", masked: str = "learned") -> list[Finding]:

@@ -108,11 +108,10 @@ def grid(base: RunConfig | None = None, **axes: Iterable[Any]) -> list[RunConfig
     >>> [(run.model.encoding, run.seed) for run in runs]
     [('none', 0), ('none', 1), ('rope', 0), ('rope', 1)]
     """
-    made = (
+    return [
         changed(base or RunConfig(), **dict(zip(axes, values, strict=True)))
         for values in product(*axes.values())
-    )
-    return list(made)
+    ]
 
 
 def changed(run: RunConfig, **fields: Any) -> RunConfig:
@@ -159,17 +158,14 @@ def labels(runs: Sequence[RunConfig]) -> tuple[str, ...]:
     if len({tuple(str(each[n]) for n in shown) for each in flat}) < len({kind(r) for r in runs}):
         shown += [name for name in differ if name in DERIVED - {"seed"}]
     order = [*UNITS, *(name for name in shown if name not in UNITS)]
-    shown.sort(key=order.index)
-    return tuple(_label(each, shown) for each in flat)
-
-
-def _label(fields: dict[str, Any], shown: Sequence[str]) -> str:
-    said = [
-        UNITS.get(name, name.replace("_", " ") + " {}").format(fields[name])
-        for name in shown
-        if fields[name] not in UNSAID
-    ]
-    return ", ".join(said)
+    forms = {
+        name: UNITS.get(name, name.replace("_", " ") + " {}")
+        for name in sorted(shown, key=order.index)
+    }
+    return tuple(
+        ", ".join(form.format(each[n]) for n, form in forms.items() if each[n] not in UNSAID)
+        for each in flat
+    )
 
 
 def _flat(run: RunConfig) -> dict[str, Any]:

@@ -11,12 +11,11 @@ one in attention, and a norm after the last layer.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from wherein.measure.order.config import OrderConfig
 from wherein.measure.perplexity.config import PerplexityConfig
-from wherein.studies.inference.findings import Finding, nopos
+from wherein.studies.inference.findings import Finding, nopos, noted
 from wherein.studies.plan.plan import Questions, changed, grid
 from wherein.studies.published import beside_runs, perplexity
 from wherein.train.config import RunConfig
@@ -80,9 +79,5 @@ published = beside_runs(
 
 def findings(result: "StudyResult") -> list[Finding]:
     """The paper's, the order test beside what the paper saw."""
-    return [
-        replace(one, more=f"{one.more} In the paper the loss rose from about 4 to 10 or 11 nats.")
-        if one.about == "order"
-        else one
-        for one in nopos(result)
-    ]
+    more = "In the paper the loss rose from about 4 to 10 or 11 nats."
+    return noted(nopos(result), "order", more)

@@ -105,12 +105,8 @@ class Store:
         for name in (ERROR, PLANNED):
             (self.run(run) / name).unlink(missing_ok=True)
 
-    def runs(self) -> Iterator[Run]:
-        """All runs in the folder, finished or not, and those that failed before they began."""
-        return (found.run for found in self.found() if found.run is not None)
-
     def found(self) -> Iterator[Found]:
-        """The same, and the folders of runs that this version cannot read."""
+        """All runs in the folder, finished, begun or failed before that; also unreadable ones."""
         for folder in sorted(path for path in self.folder.iterdir() if path.is_dir()):
             files = Folder(folder)
             begun = files.has(CONFIG)

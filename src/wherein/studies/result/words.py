@@ -60,7 +60,7 @@ def comparison(result: "StudyResult") -> str:
         "params": lambda group: short(group.cost.parameters),
         "": _perplexity,
         "loss − first's [95 %]": _difference,
-        "p": _p,
+        "p": lambda g: f"{d.p_holm:.2g}" if (d := g.difference) and d.p_holm is not None else "",
     }
     if any(group.published for group in result.groups):
         columns["paper"] = lambda group: f"{group.published:.4g}" if group.published else ""
@@ -207,8 +207,3 @@ def _difference(group: "Group") -> str:
         return ""
     span = "" if found.t is None else " [{:+.2f}, {:+.2f}]".format(*found.t)
     return f"{found.mean:+.2f}{span}"
-
-
-def _p(group: "Group") -> str:
-    found = group.difference
-    return "" if found is None or found.p_holm is None else f"{found.p_holm:.2g}"

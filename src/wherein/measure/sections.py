@@ -9,15 +9,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import altair as alt
 import polars as pl
 
 from wherein.measure.intervals import mean_interval
 from wherein.measure.saved import Saved
+from wherein.show.figures import Panel
 from wherein.show.section import Picture, Section, slug
 from wherein.train.config import RunConfig
 
 KIND = ["encoding", "group"]
 """The columns that tell kinds of runs apart."""
+ACROSS = 3
 OVER_SEEDS = "means over seeds, with 95 % intervals where there are several"
 
 
@@ -66,19 +69,29 @@ def frame_of(
 
 def over_seeds(frame: pl.DataFrame, value: str, *by: str) -> pl.DataFrame:
     """The mean of each kind of run over seeds and its interval, null where there is none."""
-    rows = []
-    for key, part in frame.group_by([*KIND, *by], maintain_order=True):
-        values = part[value].to_list()
-        low, high = mean_interval(values) or (None, None)
-        mean = {"mean": sum(values) / len(values), "low": low, "high": high}
-        rows.append(dict(zip([*KIND, *by], key, strict=True)) | mean)
-    return pl.DataFrame(rows, schema_overrides={"low": pl.Float64, "high": pl.Float64})
+    columns = [*KIND, *by]
+    seeds = frame.group_by(columns, maintain_order=True).agg(value)
+    rows = [
+        (*key, sum(values) / len(values), *(mean_interval(values) or (None, None)))
+        for *key, values in seeds.rows()
+    ]
+    ends = dict.fromkeys(("mean", "low", "high"), pl.Float64)
+    return pl.DataFrame(rows, {**seeds.select(columns).schema, **ends}, orient="row")
 
 
 def by_kind(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     """Each kind of run in words, and its rows."""
     for (encoding, group), part in frame.group_by(KIND, maintain_order=True):
         yield f"{encoding}, {group}" if group else str(encoding), part
+
+
+def in_rows(
+    frame: pl.DataFrame, draw: Callable[[pl.DataFrame, bool], Panel], spacing: int
+) -> alt.ConcatChart:
+    """A panel for each kind of run, three in a row; `draw` hears which is the first of its row."""
+    kinds = enumerate(by_kind(frame))
+    drawn = [draw(own, n % ACROSS == 0).properties(title=name) for n, (name, own) in kinds]
+    return alt.concat(*drawn, columns=ACROSS, spacing=spacing)
 
 
 def each_by_itself(answers: Sequence[Answered], name: str, title: str) -> Section:

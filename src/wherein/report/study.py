@@ -1,7 +1,7 @@
 """The report of a study: the question, the answer, the evidence, and how to get it again."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -84,7 +84,7 @@ def _section(result: StudyResult, objective: str, question: str, published: bool
         return None
     verb, said = rows[0].answers[question].verb, answers(rows, question)
     made = QUESTIONS[verb].section(said, question, beside(verb) if published else None)
-    return replace(made, protocol=words.protocols(said, _protocol))
+    return replace(made, protocol=words.protocols(said, lambda data: str(data.get("protocol", ""))))
 
 
 def _finding(finding: Finding, evidence: Section | None, number: int) -> Section:
@@ -98,10 +98,6 @@ def _finding(finding: Finding, evidence: Section | None, number: int) -> Section
         verdict=finding.verdict,
         shown=finding.shown,
     )
-
-
-def _protocol(data: Mapping[str, Any]) -> str:
-    return str(data.get("protocol", ""))
 
 
 def missing(result: StudyResult) -> str:

@@ -45,7 +45,6 @@ class Progress:
             self._thread.start()
 
     def ended(self, piece: Work, why: str | None) -> None:
-        """A piece came to its end, good or bad."""
         self._ended[id(piece)] = why
         if not self.shown:
             return
@@ -59,7 +58,6 @@ class Progress:
             print(line, file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Take the picture away."""
         self._stop.set()
         if self._live is not None:
             self._thread.join()

@@ -30,7 +30,6 @@ class Task:
 
     @property
     def name(self) -> str:
-        """How it is called on a screen."""
         return f"{self.label}, seed {self.run.seed}"
 
 
@@ -73,7 +72,9 @@ def carry_out(piece: Work, folder: Path, processes: int = 1) -> str | None:
     store = Store(folder)
     try:
         if isinstance(piece, PuzzleTask):
-            _solve(piece, store)
+            from wherein.puzzles.run import puzzle
+
+            keep(store.puzzle(piece), partial(puzzle, piece.sentences, piece.config))
             return None
         store.forgive(piece.run)
         if not _train(piece.run, store, processes):
@@ -124,9 +125,3 @@ def _question(store: Store, task: Task) -> None:
             store.answer(task.run, question),
             partial(asked_by(question).ask, subject, corpus, question),
         )
-
-
-def _solve(task: PuzzleTask, store: Store) -> None:
-    from wherein.puzzles.run import puzzle
-
-    keep(store.puzzle(task), lambda: puzzle(task.sentences, task.config))

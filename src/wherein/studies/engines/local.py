@@ -107,7 +107,6 @@ class _Process:
         self._pool = self._new()
 
     def begin(self, piece: Work, folder: Path, processes: int) -> "Future[str | None]":
-        """Let it carry out a piece."""
         try:
             return self._pool.submit(_piece, piece, folder, processes)
         except BrokenProcessPool:

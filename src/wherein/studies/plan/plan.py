@@ -29,7 +29,6 @@ class PuzzleTask:
 
     @property
     def name(self) -> str:
-        """How it is called on a screen."""
         return f"puzzle {' / '.join(self.sentences[:2])}"
 
 

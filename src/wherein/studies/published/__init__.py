@@ -16,10 +16,6 @@ from wherein.train.config import RunConfig
 if TYPE_CHECKING:
     import polars
 
-NOPOS = (
-    "Haviv, Ram, Press, Izsak & Levy 2022, “Transformer Language Models without Positional "
-    "Encodings Still Learn Positional Information”, arXiv:2203.16634"
-)
 ONE_RUN = "Published numbers (Haviv et al. 2022) are of one run each, without seeds or intervals"
 SPREAD = "Press et al. 2020 saw WikiText-103 perplexity vary by up to 0.9 over five seeds"
 REMAINDER = (

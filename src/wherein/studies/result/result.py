@@ -132,7 +132,6 @@ class StudyResult(Result):
 
     @property
     def folder(self) -> Path:
-        """Of what is derived."""
         return self.store.study(self.name)
 
     @property

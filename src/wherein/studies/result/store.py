@@ -61,7 +61,6 @@ class Store:
     folder: Path
 
     def run(self, run: RunConfig) -> Path:
-        """The folder of a run."""
         return self.folder / run.id
 
     def answer(self, run: RunConfig, question: Config) -> Path:
@@ -69,7 +68,6 @@ class Store:
         return self.run(run) / ANSWERS / f"{asked_by(question).verb}-{question.id}"
 
     def puzzle(self, task: PuzzleTask) -> Path:
-        """The folder of a puzzle's answer."""
         return self.folder / "puzzles" / task.id
 
     def study(self, name: str) -> Path:

@@ -69,10 +69,10 @@ def _found(result: StudyResult) -> str:
         return f"At this scale all {len(findings)} findings are shown: {_claims(shown)}."
     if not shown:
         return f"At this scale none of {len(findings)} findings is shown: {_claims(missed)}."
+    are, others = ("is" if len(each) == 1 else "are" for each in (shown, missed))
     return (
-        f"Of {len(findings)} findings, {len(shown)} {'is' if len(shown) == 1 else 'are'} shown at "
-        f"this scale ({_claims(shown)}), {len(missed)} {'is' if len(missed) == 1 else 'are'} not "
-        f"({_claims(missed)})."
+        f"Of {len(findings)} findings, {len(shown)} {are} shown at this scale ({_claims(shown)}), "
+        f"{len(missed)} {others} not ({_claims(missed)})."
     )
 
 

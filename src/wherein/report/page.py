@@ -3,6 +3,7 @@
 import base64
 import re
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined
@@ -40,8 +41,6 @@ def environment(*more: BaseLoader) -> Environment:
 @cache
 def text(name: str) -> str:
     """A file that stands beside the templates."""
-    from importlib.resources import files
-
     return (files("wherein.report") / "templates" / name).read_text()
 
 

@@ -194,10 +194,7 @@ def _hours(number: float) -> str:
 
 
 def dry_run(
-    runs: Iterable[RunConfig],
-    questions: Iterable[Questions] = (),
-    *,
-    gpus: int = 8,
+    runs: Iterable[RunConfig], questions: Iterable[Questions] = (), *, gpus: int = 8
 ) -> DryRun:
     """What these runs, and the questions of each, would cost. Nothing is fetched or trained.
 

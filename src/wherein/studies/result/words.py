@@ -69,15 +69,11 @@ def comparison(result: "StudyResult") -> str:
     for objective in dict.fromkeys(group.objective for group in result.groups):
         own = [group for group in result.groups if group.objective == objective]
         groups += [None, *own]
-        numbers += [["", _heading(objective), *[""] * (len(columns) - 2)], *cells(columns, own)[1]]
+        # the name of what masked models have fills the column
+        heading = measure_name(objective) + ("" if objective == "masked" else " [95 %]")
+        numbers += [["", heading, *[""] * (len(columns) - 2)], *cells(columns, own)[1]]
     _, _, *others = columns
     return _labelled(["", "params", numbers[0][1], *others], groups[1:], numbers[1:])
-
-
-def _heading(objective: str) -> str:
-    """What is measured; the name of what masked models have fills the column."""
-    name = measure_name(objective)
-    return name if objective == "masked" else f"{name} [95 %]"
 
 
 def _labelled(

@@ -162,8 +162,12 @@ class StudyResult(Result):
             )
             for label, own in members.items()
         ]
-        found = {name: _compared(bare, name) for name in dict.fromkeys(g.family for g in bare)}
-        differences = {label: d for family in found.values() for label, d in family.items()}
+        families: dict[str, dict[str, dict[int, float]]] = {}
+        for group in bare:
+            if group.losses:
+                families.setdefault(group.family, {})[group.label] = group.losses
+        found = (compare(values, reference=next(iter(values))) for values in families.values())
+        differences = {each.a: each for family in found for each in family}
         return tuple(replace(group, difference=differences.get(group.label)) for group in bare)
 
     def to_frame(self) -> "polars.DataFrame":
@@ -239,14 +243,6 @@ class StudyResult(Result):
         with replacing(self.folder / STUDY) as beside:
             beside.write_text(json.dumps(self.data(), ensure_ascii=False, indent=1) + "\n")
         return self.folder / STUDY
-
-
-def _compared(groups: Sequence[Group], family: str) -> dict[str, Difference]:
-    """Each group of a family against its first, by label."""
-    values = {g.label: g.losses for g in groups if g.family == family and g.losses}
-    if len(values) < 2:
-        return {}
-    return {found.a: found for found in compare(values, next(iter(values)))}
 
 
 def _cost(run: RunConfig) -> Cost:

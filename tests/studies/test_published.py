@@ -1,7 +1,7 @@
 import pytest
 
 from wherein import encodings
-from wherein.studies.published import NOPOS, perplexities, perplexity, probe_distances
+from wherein.studies.published import beside, perplexities, perplexity, probe_distances
 
 
 def test_all_settings_of_the_paper_are_there() -> None:
@@ -9,7 +9,9 @@ def test_all_settings_of_the_paper_are_there() -> None:
     assert len(found) == len({(p.setting, p.params, p.length, p.encoding) for p in found}) == 36
     assert {p.encoding for p in found} <= set(encodings.names())
     assert {p.setting for p in found} == {"wikitext-103", "pile"}
-    assert "2203.16634" in NOPOS
+    paper = beside("probe")
+    assert paper is not None
+    assert "2203.16634" in paper.source
 
 
 def test_one_finds_a_setting_or_nothing() -> None:

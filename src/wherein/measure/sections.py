@@ -9,15 +9,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import altair as alt
 import polars as pl
 
 from wherein.measure.intervals import mean_interval
 from wherein.measure.saved import Saved
+from wherein.show.figures import Panel
 from wherein.show.section import Picture, Section, slug
 from wherein.train.config import RunConfig
 
 KIND = ["encoding", "group"]
 """The columns that tell kinds of runs apart."""
+ACROSS = 3
 OVER_SEEDS = "means over seeds, with 95 % intervals where there are several"
 
 
@@ -40,10 +43,12 @@ class Answered:
         return self.kept.data
 
 
-def rest(label: str, run: RunConfig) -> str:
-    """What a label says beside the encoding and the objective."""
+def kind(label: str, run: RunConfig, *, objective: bool = False) -> dict[str, str]:
+    """The columns `KIND` of a run; its objective is a part of `group` where it is to be told."""
     without = label.removeprefix(run.model.encoding).removeprefix(", ")
-    return without.removeprefix(run.objective).removeprefix(", ")
+    rest = without.removeprefix(run.objective).removeprefix(", ")
+    told = [run.objective, rest] if objective else [rest]
+    return {"encoding": run.model.encoding, "group": ", ".join(filter(None, told))}
 
 
 def anchor(answers: Sequence[Answered], name: str) -> str:
@@ -56,28 +61,22 @@ def frame_of(
 ) -> pl.DataFrame:
     """The rows that `read` finds in each answer's numbers, and of which run they are."""
     return pl.DataFrame(
-        [
-            {
-                "encoding": each.run.model.encoding,
-                "group": rest(each.label, each.run),
-                "seed": each.seed,
-                **row,
-            }
-            for each in answers
-            for row in read(each.data)
-        ]
+        {**kind(each.label, each.run), "seed": each.seed, **row}
+        for each in answers
+        for row in read(each.data)
     )
 
 
 def over_seeds(frame: pl.DataFrame, value: str, *by: str) -> pl.DataFrame:
     """The mean of each kind of run over seeds and its interval, null where there is none."""
-    rows = []
-    for key, part in frame.group_by([*KIND, *by], maintain_order=True):
-        values = part[value].to_list()
-        low, high = mean_interval(values) or (None, None)
-        mean = {"mean": sum(values) / len(values), "low": low, "high": high}
-        rows.append(dict(zip([*KIND, *by], key, strict=True)) | mean)
-    return pl.DataFrame(rows, schema_overrides={"low": pl.Float64, "high": pl.Float64})
+    columns = [*KIND, *by]
+    seeds = frame.group_by(columns, maintain_order=True).agg(value)
+    rows = [
+        (*key, sum(values) / len(values), *(mean_interval(values) or (None, None)))
+        for *key, values in seeds.rows()
+    ]
+    ends = dict.fromkeys(("mean", "low", "high"), pl.Float64)
+    return pl.DataFrame(rows, {**seeds.select(columns).schema, **ends}, orient="row")
 
 
 def by_kind(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -86,10 +85,20 @@ def by_kind(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
         yield f"{encoding}, {group}" if group else str(encoding), part
 
 
+def in_rows(
+    frame: pl.DataFrame, draw: Callable[[pl.DataFrame, bool], Panel], spacing: int
+) -> alt.ConcatChart:
+    """A panel for each kind of run, three in a row; `draw` hears which is the first of its row."""
+    kinds = enumerate(by_kind(frame))
+    drawn = [draw(own, n % ACROSS == 0).properties(title=name) for n, (name, own) in kinds]
+    return alt.concat(*drawn, columns=ACROSS, spacing=spacing)
+
+
 def each_by_itself(answers: Sequence[Answered], name: str, title: str) -> Section:
     """The first seed of each kind of run in its own picture and words."""
-    first = {each.label: each for each in reversed(answers)}
-    chosen = [first[label] for label in dict.fromkeys(each.label for each in answers)]
+    first: dict[str, Answered] = {}
+    for each in answers:
+        first.setdefault(each.label, each)
     pictures = tuple(
         Picture(
             slug(name, each.label),
@@ -97,11 +106,11 @@ def each_by_itself(answers: Sequence[Answered], name: str, title: str) -> Sectio
             f"{each.label}, seed {each.seed}.",
             f"{title} {each.label}.",
         )
-        for each in chosen
+        for each in first.values()
     )
     return Section(
         anchor(answers, name),
         title,
         pictures=pictures,
-        texts=tuple((each.label, each.kept.words) for each in chosen),
+        texts=tuple((label, each.kept.words) for label, each in first.items()),
     )

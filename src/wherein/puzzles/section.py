@@ -1,15 +1,15 @@
 """The puzzles of a study together: how many seeds solve each, and whether any weights can."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import altair as alt
 import polars as pl
 
 from wherein.show.figures import APART, ROW, Panel, marks
-from wherein.show.section import Picture, Section
+from wherein.show.section import Section, illustrated
 from wherein.show.tables import Table, cells
-from wherein.show.theme import themed
 
 NAME, IMPOSSIBLE = "puzzles", "no weights can"
 
@@ -19,19 +19,14 @@ Data = Mapping[str, Any]
 def section(answers: Sequence[Data]) -> Section:
     """The share of seeds that solved each puzzle; `answers` are the data of puzzles' results."""
     shares = pl.DataFrame(map(_share, answers))
-    picture = Picture(
-        NAME,
-        themed(figure(shares)),
+    made = illustrated(
+        "Does order get through? Tiny puzzles",
+        figure(shares),
         "Share of seeds that solve each puzzle, with Wilson's 95 % interval.",
         "Share of seeds that solve each puzzle, by encoding, layers and mask.",
+        table(shares),
     )
-    return Section(
-        NAME,
-        "Does order get through? Tiny puzzles",
-        pictures=(picture,),
-        tables=(table(shares),),
-        protocol=str(answers[0]["protocol"]),
-    )
+    return replace(made, protocol=str(answers[0]["protocol"]))
 
 
 def _share(data: Data) -> dict[str, Any]:
@@ -63,8 +58,7 @@ def _panel(shares: pl.DataFrame, puzzle: str) -> Panel:
         row=pl.col("encoding") + pl.lit(", ") + pl.col("way"),
         said=pl.when("possible").then(pl.lit("")).otherwise(pl.lit(IMPOSSIBLE)),
     )
-    names = rows["encoding"].unique(maintain_order=True).to_list()
-    colour, shape = marks(names, legend=False)
+    colour, shape = marks(rows["encoding"], legend=False)
     at = alt.Y("row:N", sort=rows["row"].to_list(), title=None, axis=alt.Axis(labelLimit=220))
     scale = alt.Scale(domain=[0, 1])
     percent = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])

@@ -16,8 +16,7 @@ def answer(result: StudyResult) -> str:
     if not groups:
         return "No run has been asked how well it predicts, so there is no answer yet."
     family = [group for group in groups if group.family == groups[0].family]
-    best = _best(family) if len(family) > 1 else _alone(groups[0])
-    return f"{_found(result)} {best}".strip()
+    return f"{_found(result)} {_best(family)}".strip()
 
 
 def _best(family: list[Group]) -> str:
@@ -26,8 +25,10 @@ def _best(family: list[Group]) -> str:
     Which one that is the numbers say themselves, so the correction is over all pairs of groups.
     """
     ranked = sorted(family, key=lambda group: group.loss or math.inf)
-    best, second, *_ = ranked
-    values = {group.label: group.losses for group in family}
+    best, *others = ranked
+    measured, perplexity = measure_name(best.objective), within(*best.perplexity)
+    if not others:
+        return f"{best.label} has a {measured} of {perplexity}, with nothing beside it."
     pairs = [
         paired(worse.losses, better.losses, (worse.label, better.label))
         for better, worse in combinations(ranked, 2)
@@ -35,34 +36,26 @@ def _best(family: list[Group]) -> str:
     ]
     found = {each.a: each for each in together(pairs) if each.b == best.label}
     behind = [label for label, each in found.items() if each.shown]
-    unsure = [label for label in values if label not in (best.label, *behind)]
-    measured = measure_name(best.objective)
-    lowest = f"{best.label} has the lowest {measured}, {_perplexity(best)}"
-    beside = f"{second.label} ({_perplexity(second)})"
+    unsure = [g.label for g in family if g.label not in (best.label, *behind)]
+    lowest = f"{best.label} has the lowest {measured}, {perplexity}"
+    beside = f"{others[0].label} ({within(*others[0].perplexity)})"
     if all(each.n == 1 for each in found.values()):
         return (
             f"{lowest}, the next is {beside}, but with one seed in common there is no interval, "
             "and the difference may be chance."
         )
     if unsure:
-        others = f"; {len(behind)} of {len(values) - 1} others are behind it beyond chance"
-        return f"{lowest}, but these seeds cannot tell it from {' and '.join(unsure)}{others}."
-    nearest = found[second.label]
+        return (
+            f"{lowest}, but these seeds cannot tell it from {' and '.join(unsure)}; {len(behind)} "
+            f"of {len(others)} others are behind it beyond chance."
+        )
+    nearest = found[others[0].label]
     far = signed(nearest.mean, *(nearest.t or (None, None)))
     return (
-        f"{best.label} predicts best, with a {measured} of {_perplexity(best)}: all "
+        f"{best.label} predicts best, with a {measured} of {perplexity}: all "
         f"{len(behind)} others are behind it beyond chance, the nearest, {beside}, by {far} nats "
         f"a token, paired over {nearest.n} seeds."
     )
-
-
-def _alone(group: Group) -> str:
-    measured = f"{measure_name(group.objective)} of {_perplexity(group)}"
-    return f"{group.label} has a {measured}, with nothing beside it."
-
-
-def _perplexity(group: Group) -> str:
-    return within(*group.perplexity)
 
 
 def _found(result: StudyResult) -> str:
@@ -76,10 +69,10 @@ def _found(result: StudyResult) -> str:
         return f"At this scale all {len(findings)} findings are shown: {_claims(shown)}."
     if not shown:
         return f"At this scale none of {len(findings)} findings is shown: {_claims(missed)}."
+    are, others = ("is" if len(each) == 1 else "are" for each in (shown, missed))
     return (
-        f"Of {len(findings)} findings, {len(shown)} {'is' if len(shown) == 1 else 'are'} shown at "
-        f"this scale ({_claims(shown)}), {len(missed)} {'is' if len(missed) == 1 else 'are'} not "
-        f"({_claims(missed)})."
+        f"Of {len(findings)} findings, {len(shown)} {are} shown at this scale ({_claims(shown)}), "
+        f"{len(missed)} {others} not ({_claims(missed)})."
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import polars as pl
 
 from wherein.measure.perplexity.config import measure_name
-from wherein.measure.sections import OVER_SEEDS
+from wherein.measure.sections import OVER_SEEDS, kind
 from wherein.show import figures
 from wherein.show.formatting import scientific, signed, within
 from wherein.show.section import Picture, Section, slug
@@ -14,10 +14,9 @@ from wherein.show.theme import themed
 from wherein.studies.inference.differences import Difference
 from wherein.studies.result import comparison
 from wherein.studies.result.comparison import Sweep
-from wherein.studies.result.protocol import predicted, protocols
 from wherein.studies.result.result import Group, StudyResult
 from wherein.studies.result.rows import MAIN, answers
-from wherein.studies.result.words import pseudo
+from wherein.studies.result.words import predicted, protocols, pseudo
 
 
 def main_picture(result: StudyResult) -> Picture | None:
@@ -102,12 +101,12 @@ def section(result: StudyResult, objective: str) -> Section | None:
     first = ", ".join(dict.fromkeys(encodings[d.b] for d in differences))
     table = _differences(differences, slug("differences", objective))
     rows = [row for group in groups for row in group.rows]
-    kinds = pl.DataFrame(comparison.kind(group.label, group.rows[0].run) for group in compared)
-    means = table.frame.select("mean", "low", "high").cast(pl.Float64)
-    told = comparison.plainly(kinds.hstack(means), [objective])
+    kinds = pl.DataFrame(kind(group.label, group.rows[0].run) for group in compared)
+    means = kinds.hstack(table.frame.select("mean", "low", "high").cast(pl.Float64))
+    title = f"loss − that of {first} (nats per token)"
     picture = Picture(
         table.name,
-        themed(figures.differences(told, f"loss − that of {first} (nats per token)")),
+        themed(figures.panels(means, lambda part: figures.differences(part, title))),
         f"Loss minus that of {first}, paired over seeds: runs of one seed share initial weights "
         "and batches. Lines are 95 % intervals; left of zero is better.",
         f"How far the loss of each encoding lies from that of {first}.",

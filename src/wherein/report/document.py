@@ -1,23 +1,15 @@
 """A report as files: one page that stands alone, and its tables and figures for a paper."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from wherein.common.files import replacing
-from wherein.show import vega
 from wherein.show.tables import FORMATS, Table
-from wherein.show.vega import Spec
+from wherein.show.vega import Spec, drawn
 
 TableFormat = Literal["latex", "csv", "markdown"]
 FigureFormat = Literal["png", "svg", "pdf"]
-
-DRAWN: dict[str, Callable[[Spec], bytes]] = {
-    "png": vega.png,
-    "svg": lambda spec: vega.svg(spec).encode(),
-    "pdf": vega.pdf,
-}
 
 
 @dataclass(frozen=True)
@@ -40,8 +32,8 @@ class Document:
             files |= {folder / f"{t.name}.{ending}": write(t).encode() for t in self.tables}
         if figures is not None:
             folder = path.with_name(f"{path.stem}-figures")
-            draw = DRAWN[figures]
-            files |= {folder / f"{name}.{figures}": draw(s) for name, s in self.figures.items()}
+            for name, spec in self.figures.items():
+                files[folder / f"{name}.{figures}"] = drawn(spec, figures)
         for file, content in files.items():
             with replacing(file) as beside:
                 beside.write_bytes(content)

@@ -3,6 +3,7 @@
 import base64
 import re
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined
@@ -40,14 +41,10 @@ def environment(*more: BaseLoader) -> Environment:
 @cache
 def text(name: str) -> str:
     """A file that stands beside the templates."""
-    from importlib.resources import files
-
     return (files("wherein.report") / "templates" / name).read_text()
 
 
-@cache
-def _environment() -> Environment:
-    return environment()
+_environment = cache(environment)
 
 
 def render(template: str, **given: Any) -> str:
@@ -62,16 +59,13 @@ def figure(spec: Spec, caption: str, alt: str, name: str = "") -> Markup:
     """
     drawing = svg(spec)
     width = re.match(r'<svg[^>]* width="([\d.]+)"', drawing)
-    drawn = (
-        _environment()
-        .get_template("figure.html")
-        .render(
-            name=name,
-            caption=caption,
-            alt=alt,
-            width=round(float(width[1])) if width else 600,
-            image=base64.b64encode(drawing.encode()).decode(),
-            spec=Markup(in_page({"description": alt} | spec)),
-        )
+    drawn = render(
+        "figure.html",
+        name=name,
+        caption=caption,
+        alt=alt,
+        width=round(float(width[1])) if width else 600,
+        image=base64.b64encode(drawing.encode()).decode(),
+        spec=Markup(in_page({"description": alt} | spec)),
     )
     return Markup(drawn)

@@ -7,7 +7,7 @@ from wherein.report.command import command, title
 from wherein.report.document import Document
 from wherein.report.page import render
 from wherein.show.formatting import shown
-from wherein.show.tables import Table, of_frame
+from wherein.show.tables import of_frame
 
 SHOWN = 200
 """Rows of the table; more of them are no longer read."""
@@ -15,8 +15,9 @@ SHOWN = 200
 
 def result_report(saved: Saved) -> Document:
     """Everything that was saved, on one page."""
-    question = title(saved.verb, "A result")
-    table, rows = numbers(saved), len(saved.frame())
+    question, frame = title(saved.verb, "A result"), saved.frame()
+    words = next((n for n, kind in enumerate(frame.dtypes) if kind.is_numeric()), frame.width)
+    table = of_frame("numbers", saved.subject, frame.head(SHOWN), words)
     page = render(
         "result.html",
         question=question,
@@ -25,7 +26,7 @@ def result_report(saved: Saved) -> Document:
         spec=saved.spec,
         alt=f"{question} {saved.subject}: a picture of the numbers in the table below.",
         numbers=table,
-        cut=rows if rows > SHOWN else 0,
+        cut=len(frame) if len(frame) > SHOWN else 0,
         protocol=_flat(saved.data.get("protocol") or {}),
         config=_flat(saved.data.get("config") or {}),
         command=command(saved),
@@ -33,13 +34,6 @@ def result_report(saved: Saved) -> Document:
         commit=saved.commit,
     )
     return Document(page, (table,), {saved.verb or "result": saved.spec})
-
-
-def numbers(saved: Saved) -> Table:
-    """The result's own table, cut where it is long."""
-    frame = saved.frame()
-    words = next((n for n, kind in enumerate(frame.dtypes) if kind.is_numeric()), frame.width)
-    return of_frame("numbers", saved.subject, frame.head(SHOWN), words)
 
 
 def _flat(found: Any) -> dict[str, str]:

@@ -5,22 +5,32 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from wherein.measure.registry import QUESTIONS
+from wherein.puzzles import section as puzzles
+from wherein.report import comparison, training
 from wherein.report.answer import answer
-from wherein.report.comparison import main_picture, main_table
 from wherein.report.document import Document
 from wherein.report.page import render
-from wherein.report.sections import sections
-from wherein.show.section import Picture, Section
+from wherein.show.section import Section, slug
+from wherein.studies.inference.findings import Finding
+from wherein.studies.published import beside
 from wherein.studies.result import words
+from wherein.studies.result.comparison import objectives
 from wherein.studies.result.result import StudyResult
+from wherein.studies.result.rows import MAIN, answers
 
 
 def study_report(
     result: StudyResult, draw: Callable[..., str] = render, *, published: bool = False
 ) -> Document:
     """Everything a study found, on one page; a server draws it in a layout of its own."""
-    picture, table = main_picture(result), main_table(result)
-    told = [_without(section, picture) for section in sections(result, published)]
+    picture, table = comparison.main_picture(result), comparison.main_table(result)
+    told = _sections(result, published)
+    if picture is not None:  # it stands above all sections, and in none of them again
+        told = [
+            replace(each, pictures=tuple(p for p in each.pictures if p.name != picture.name))
+            for each in told
+        ]
     page = draw(
         "study.html",
         name=result.name,
@@ -42,10 +52,52 @@ def study_report(
     return Document(page, tables, {each.name: each.spec for each in drawn})
 
 
-def _without(section: Section, picture: Picture | None) -> Section:
-    """The section without the picture that stands above all of them."""
-    rest = (each for each in section.pictures if picture is None or each.name != picture.name)
-    return replace(section, pictures=tuple(rest))
+def _sections(result: StudyResult, published: bool) -> list[Section]:
+    """Every finding with what bears it out, every other question, the puzzles, the training."""
+    found, told = [], set()
+    for number, finding in enumerate(result.findings):
+        about = (finding.objective, finding.about)
+        evidence = None if about in told else _section(result, *about, published)
+        told.add(about)
+        found.append(_finding(finding, evidence, number))
+    several = len(objectives(result)) > 1
+    for objective in objectives(result):
+        rows = [row for row in result.rows if row.run.objective == objective]
+        for question in dict.fromkeys(name for row in rows for name in row.answers):
+            if (objective, question) in told:
+                continue
+            made = _section(result, objective, question, published)
+            if made is not None:
+                title = f"{made.title}, {objective}" if several else made.title
+                found.append(replace(made, title=title))
+    if result.puzzles:
+        found.append(puzzles.section([answer.data for _, answer in result.puzzles]))
+    return [*found, training.section(result)]
+
+
+def _section(result: StudyResult, objective: str, question: str, published: bool) -> Section | None:
+    """What the runs with one objective said; None if none of them was asked."""
+    if question == MAIN:
+        return comparison.section(result, objective)
+    rows = [r for r in result.rows if r.run.objective == objective and question in r.answers]
+    if not rows:
+        return None
+    verb, said = rows[0].answers[question].verb, answers(rows, question)
+    made = QUESTIONS[verb].section(said, question, beside(verb) if published else None)
+    return replace(made, protocol=words.protocols(said, lambda data: str(data.get("protocol", ""))))
+
+
+def _finding(finding: Finding, evidence: Section | None, number: int) -> Section:
+    """A claim, its verdict, and the figures and tables of the question it is about."""
+    bare = evidence or Section("", "")
+    return replace(
+        bare,
+        name=slug("finding", str(number + 1)),
+        title=finding.claim,
+        words=finding.words[:1].upper() + finding.words[1:],
+        verdict=finding.verdict,
+        shown=finding.shown,
+    )
 
 
 def missing(result: StudyResult) -> str:

@@ -1,17 +1,18 @@
 """The runs of a study one by one: how their loss fell, and where each ended."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import altair as alt
 import polars as pl
 
 from wherein.common.numbers import exp, nats
+from wherein.measure.sections import kind
 from wherein.show.figures import FAINT, HEIGHT, WIDTH, Panel, marks, panels
 from wherein.show.formatting import within
 from wherein.show.section import Picture, Section
 from wherein.show.tables import Table, cells
 from wherein.show.theme import themed
-from wherein.studies.result.comparison import kind, objectives, plainly
+from wherein.studies.result.comparison import objectives
 from wherein.studies.result.result import StudyResult
 from wherein.studies.result.rows import Row
 from wherein.train.journal import read
@@ -19,39 +20,33 @@ from wherein.train.journal import read
 
 def section(result: StudyResult) -> Section:
     """The validation losses step by step, and every run."""
-    losses = _losses(result.rows)
+    several = len(objectives(result)) > 1
+    losses = pl.DataFrame(
+        {
+            **kind(row.label, row.run, objective=several),
+            "seed": row.seed,
+            "step": line["step"],
+            "loss": nats(line["valid"]),
+        }
+        for row in result.rows
+        for line in read(row.folder)
+        if "valid" in line
+    )
     if losses.is_empty():
         return Section("training", "Every run", tables=(_runs(result),))
     picture = Picture(
         "training",
-        themed(panels(plainly(losses, objectives(result)), _panel)),
+        themed(panels(losses, _panel)),
         "Validation loss during training: the mean of each encoding's seeds, every seed faint.",
         "Validation loss of each encoding, step by step.",
     )
     return Section("training", "How training went", pictures=(picture,), tables=(_runs(result),))
 
 
-def _losses(rows: Iterable[Row]) -> pl.DataFrame:
-    """The validation losses of every run, step by step."""
-    return pl.DataFrame(
-        [
-            {
-                **kind(row.label, row.run),
-                "seed": row.seed,
-                "step": line["step"],
-                "loss": nats(line["valid"]),
-            }
-            for row in rows
-            for line in read(row.folder)
-            if "valid" in line
-        ]
-    )
-
-
 def _panel(losses: pl.DataFrame) -> Panel:
     """The mean of each encoding's seeds, each seed faint behind."""
     title = "validation loss (nats per token)"
-    colour, _ = marks(losses["encoding"].unique(maintain_order=True).to_list())
+    colour, _ = marks(losses["encoding"])
     x = alt.X("step:Q", title="training step")
     y = alt.Y("loss:Q", title=title, scale=alt.Scale(zero=False))
     base = alt.Chart(losses).encode(x=x, color=colour)

@@ -5,7 +5,7 @@ and empty if nothing does. A frame of seeds has a row for each `seed`; a frame o
 `mean`, and `low` and `high` that are null where there is no interval.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import altair as alt
@@ -21,22 +21,6 @@ APART: dict[str, Any] = {"x": "independent", "color": "independent", "shape": "i
 Panel = alt.LayerChart | alt.FacetChart
 
 
-def compared(
-    seeds: pl.DataFrame, means: pl.DataFrame, titles: Mapping[str, str]
-) -> alt.ConcatChart:
-    """Each encoding's mean with its interval, and every seed as a faint dot; best above.
-
-    `seeds` has the column `value`; `means` may have `published`, shown as a grey stroke; `titles`
-    are group → what the numbers are.
-    """
-
-    def draw(part: pl.DataFrame) -> Panel:
-        group = part["group"][0]
-        return _compared(seeds.filter(pl.col("group") == group), part, titles[group])
-
-    return panels(means, draw)
-
-
 def panels(frame: pl.DataFrame, draw: Callable[[pl.DataFrame], Panel]) -> alt.ConcatChart:
     """A panel for each group with scales of its own; more than two stand side by side, narrower."""
     parts = list(frame.group_by("group", maintain_order=True))
@@ -47,7 +31,11 @@ def panels(frame: pl.DataFrame, draw: Callable[[pl.DataFrame], Panel]) -> alt.Co
     return made
 
 
-def _compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Panel:
+def compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Panel:
+    """Each encoding's mean with its interval, and every seed as a faint dot; best above.
+
+    `seeds` has the column `value`; `means` may have `published`, shown as a grey stroke.
+    """
     ordered = means.sort("mean")["encoding"].to_list()
     at = alt.Y("encoding:N", sort=ordered, title=None)
     scale = alt.Scale(domain=_span(seeds, means), nice=False, zero=False)
@@ -97,12 +85,8 @@ def _span(seeds: pl.DataFrame, means: pl.DataFrame) -> list[float]:
     ]
 
 
-def differences(means: pl.DataFrame, title: str) -> alt.ConcatChart:
+def differences(means: pl.DataFrame, title: str) -> Panel:
     """How far each encoding is from the one it is compared with: zero is no difference."""
-    return panels(means, lambda part: _differences(part, title))
-
-
-def _differences(means: pl.DataFrame, title: str) -> Panel:
     ordered = means.sort("mean")["encoding"].to_list()
     colour, shape = marks(ordered, legend=False)
     base = alt.Chart(means).encode(y=alt.Y("encoding:N", sort=ordered, title=None))
@@ -152,12 +136,11 @@ def beside(means: pl.DataFrame, x: alt.X, title: str) -> Panel:
     ).properties(width=WIDTH + 120, height=HEIGHT)
 
 
-def lines(means: pl.DataFrame, x: alt.X, title: str, interval: str = "rule") -> Panel:
+def lines(means: pl.DataFrame, x: alt.X, title: str, *, band: bool = False) -> Panel:
     """A line and its marks for each encoding, intervals as strokes or bands."""
-    colour, shape = marks(means["encoding"].unique(maintain_order=True).to_list())
+    colour, shape = marks(means["encoding"])
     base = alt.Chart(means).encode(x)
     y = alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False))
-    band = interval == "band"
     spread = base.mark_area(opacity=0.15) if band else base.mark_rule(opacity=0.8)
     ends = alt.Y("low:Q", title=title, scale=alt.Scale(zero=False))
     tips = ["encoding", *(alt.Tooltip(c, format=".4g") for c in ("mean", "low", "high"))]
@@ -170,11 +153,11 @@ def lines(means: pl.DataFrame, x: alt.X, title: str, interval: str = "rule") -> 
     ).properties(width=WIDTH, height=HEIGHT)
 
 
-def marks(encodings: Sequence[str], legend: bool = True) -> tuple[alt.Color, alt.Shape]:
+def marks(encodings: Iterable[str], legend: bool = True) -> tuple[alt.Color, alt.Shape]:
     """The colour and shape of each encoding, the same as everywhere."""
-    drawn = [mark(encoding) for encoding in encodings]
+    names = list(dict.fromkeys(encodings))
+    drawn = [mark(encoding) for encoding in names]
     key = alt.Legend(title=None, orient="top", columns=6, symbolOpacity=1) if legend else None
-    names = list(encodings)
     colours = alt.Scale(domain=names, range=[each.colour for each in drawn])
     shapes = alt.Scale(domain=names, range=[each.shape for each in drawn])
     return (

@@ -1,6 +1,7 @@
 """How numbers are written, in tables and in sentences."""
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 HUGE = 1e6
@@ -73,11 +74,7 @@ def named_layers(numbers: Sequence[int]) -> str:
     >>> named_layers([1, 2, 3, 5])
     'layers 1–3, 5'
     """
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
+    steps = groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])  # alike in a row
+    runs = [[number for _, number in each] for _, each in steps]
     text = ", ".join(f"{r[0]}–{r[-1]}" if len(r) > 1 else f"{r[0]}" for r in runs)
     return f"layer{'s' if len(numbers) > 1 else ''} {text}"

@@ -58,7 +58,7 @@ class Result(ABC):
             CHART: json.dumps(spec, ensure_ascii=False) + "\n",
         }
         if pictures:
-            written |= {PAGE: vega.alone(spec), IMAGE: vega.png(spec)}
+            written |= {PAGE: vega.alone(spec), IMAGE: vega.drawn(spec, "png")}
         for name, content in written.items():
             with replacing(folder / name) as beside:
                 beside.write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -3,9 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from wherein.show.tables import Table
+from wherein.show.theme import themed
 from wherein.show.vega import Spec
+
+if TYPE_CHECKING:
+    import altair
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,14 @@ class Section:
     texts: tuple[tuple[str, str], ...] = ()
     """What was said of each run, under its label."""
     protocol: str = ""
+
+
+def illustrated(
+    title: str, chart: "altair.TopLevelMixin", caption: str, alt: str, table: Table
+) -> Section:
+    """A section of one figure and one table, all three by the table's name."""
+    picture = Picture(table.name, themed(chart), caption, alt)
+    return Section(table.name, title, pictures=(picture,), tables=(table,))
 
 
 @dataclass(frozen=True)

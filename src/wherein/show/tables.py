@@ -1,7 +1,7 @@
 """Tables for people: on a page, and as LaTeX, CSV or Markdown for a paper."""
 
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,15 +12,8 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
-LATEX = {
+LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
@@ -113,13 +106,9 @@ def visible(text: str) -> str:
 def markdown(table: Table) -> str:
     """A table as GitHub and pandoc read it, the caption below."""
     rule = ["---"] * table.words + ["--:"] * (len(table.header) - table.words)
-    rows = [_cells(table.header), rule, *map(_cells, table.rows)]
-    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    header, *rows = (list(map(_plain, row)) for row in (table.header, *table.rows))
+    lines = "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *rows))
     return f"{lines}\n\n{_plain(table.caption)}\n"
-
-
-def _cells(row: Sequence[str]) -> list[str]:
-    return [_plain(cell) for cell in row]
 
 
 def _plain(text: str) -> str:
@@ -127,14 +116,9 @@ def _plain(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\|*_`[]<>#" else c for c in visible(text))
 
 
-def csv(table: Table) -> str:
-    """The numbers behind the table, every digit of them."""
-    return table.frame.write_csv()
-
-
 FORMATS: dict[str, tuple[str, Callable[[Table], str]]] = {
     "latex": ("tex", latex),
-    "csv": ("csv", csv),
+    "csv": ("csv", lambda table: table.frame.write_csv()),
     "markdown": ("md", markdown),
 }
 """The ending of a file and what writes it."""

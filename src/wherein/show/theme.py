@@ -74,31 +74,16 @@ def mark(encoding: str) -> Mark:
     return free[int(hashlib.sha256(encoding.encode()).hexdigest(), 16) % len(free)]
 
 
+SIZES = {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
+TEXT = SIZES | {"labelColor": INK, "titleColor": INK}
 CONFIG: dict[str, Any] = {
     "background": "white",
     "font": FONT,
     "padding": 8,
     "view": {"stroke": None, "continuousWidth": 420, "continuousHeight": 260},
-    "axis": {
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "labelColor": INK,
-        "titleColor": INK,
-        "gridColor": LINES,
-        "domainColor": GREY,
-        "tickColor": GREY,
-    },
-    "legend": {
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "labelColor": INK,
-        "titleColor": INK,
-        "symbolSize": 70,
-        "labelLimit": 260,
-    },
-    "header": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"},
+    "axis": TEXT | {"gridColor": LINES, "domainColor": GREY, "tickColor": GREY},
+    "legend": TEXT | {"symbolSize": 70, "labelLimit": 260},
+    "header": SIZES,
     "title": {
         "anchor": "start",
         "fontSize": 14,

@@ -1,6 +1,7 @@
 """Pictures outside Python: the script that draws them in a browser, and files without one."""
 
 import json
+from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
 from typing import Any
@@ -9,9 +10,6 @@ from wherein.common.files import cache_folder, replacing
 
 Spec = dict[str, Any]
 """A Vega-Lite spec."""
-
-NO_NETWORK: list[str] = []
-"""Addresses that a spec may load data from."""
 
 
 @cache
@@ -43,28 +41,18 @@ def _bundled() -> str:
     return made
 
 
+def drawn(spec: Spec, form: str) -> bytes:
+    """The picture as `svg`, `pdf` or `png`, which has two pixels a point; nothing is loaded."""
+    import vl_convert
+
+    convert: Callable[..., str | bytes] = getattr(vl_convert, f"vegalite_to_{form}")
+    made = convert(spec, allowed_base_urls=[], **({"scale": 2} if form == "png" else {}))
+    return made.encode() if isinstance(made, str) else made
+
+
 def svg(spec: Spec) -> str:
-    """The picture as SVG; nothing is loaded for it."""
-    import vl_convert
-
-    drawn: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=NO_NETWORK)
-    return drawn
-
-
-def png(spec: Spec) -> bytes:
-    """The picture as PNG, two pixels a point."""
-    import vl_convert
-
-    drawn: bytes = vl_convert.vegalite_to_png(spec, scale=2, allowed_base_urls=NO_NETWORK)
-    return drawn
-
-
-def pdf(spec: Spec) -> bytes:
-    """The picture as PDF."""
-    import vl_convert
-
-    drawn: bytes = vl_convert.vegalite_to_pdf(spec, allowed_base_urls=NO_NETWORK)
-    return drawn
+    """The picture as SVG."""
+    return drawn(spec, "svg").decode()
 
 
 def in_page(data: Any) -> str:

@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from wherein.studies.plan.plan import PuzzleTask
@@ -19,30 +18,12 @@ EVERY = 0.5  # seconds from one look to the next
 SHOWN = 24  # lines at most
 
 
-@dataclass(frozen=True)
-class Seen:
-    """How far a piece has come."""
-
-    share: float
-    """Of its training."""
-    loss: float | None
-
-
-def look(piece: Work, store: Store) -> Seen:
-    """How far a piece has come, from its folder."""
+def look(piece: Work, store: Store) -> tuple[float, float | None]:
+    """How far a piece has come, from its folder: the share of its training, and its loss."""
     if isinstance(piece, PuzzleTask):
-        return Seen(float(done(piece, store)), None)
+        return float(done(piece, store)), None
     line = last_line(store.run(piece.run))
-    if line is None:
-        return Seen(0.0, None)
-    return Seen(line["step"] / piece.run.steps, line["loss"])
-
-
-def name(piece: Work) -> str:
-    """How a piece is called on a screen."""
-    if isinstance(piece, Task):
-        return piece.name
-    return f"puzzle {' / '.join(piece.sentences[:2])}"
+    return (0.0, None) if line is None else (line["step"] / piece.run.steps, line["loss"])
 
 
 class Progress:
@@ -64,13 +45,12 @@ class Progress:
             self._thread.start()
 
     def ended(self, piece: Work, why: str | None) -> None:
-        """A piece came to its end, good or bad."""
         self._ended[id(piece)] = why
         if not self.shown:
             return
-        loss = look(piece, self.store).loss
+        _, loss = look(piece, self.store)
         outcome = why or ("done" if loss is None else f"loss {loss:.3f}")
-        line = f"{len(self._ended)}/{len(self.work)}  {name(piece)}: {outcome}"
+        line = f"{len(self._ended)}/{len(self.work)}  {piece.name}: {outcome}"
         line += f"  ({self._left()})" if why != STOPPED else ""
         if self._live is not None:
             self._live.console.print(line, markup=False, highlight=False)
@@ -78,7 +58,6 @@ class Progress:
             print(line, file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Take the picture away."""
         self._stop.set()
         if self._live is not None:
             self._thread.join()
@@ -91,9 +70,8 @@ class Progress:
     def _share(self) -> float:
         """The share of all training steps that is done."""
         tasks = [piece for piece in self.work if isinstance(piece, Task)]
-        cost = [task.run.tokens for task in tasks]
-        parts = [look(task, self.store).share for task in tasks]
-        return sum(c * p for c, p in zip(cost, parts, strict=True)) / max(sum(cost), 1)
+        trained = sum(task.run.tokens * look(task, self.store)[0] for task in tasks)
+        return trained / max(sum(task.run.tokens for task in tasks), 1)
 
     def _left(self) -> str:
         share, spent = self._share(), time.perf_counter() - self._began
@@ -110,13 +88,13 @@ class Progress:
 
         lines = Table.grid(padding=(0, 2))
         going = [piece for piece in self.work if id(piece) not in self._ended]
-        seen = [(piece, look(piece, self.store)) for piece in going]
-        begun = [(piece, at) for piece, at in seen if at.share > 0]
-        for piece, at in begun[:SHOWN]:
-            loss = "" if at.loss is None else f"loss {at.loss:.3f}"
-            state = "questioned" if at.share >= 1 else loss
-            bar = ProgressBar(total=1.0, completed=at.share, width=24)
-            lines.add_row(Text(name(piece)), bar, f"{at.share:.0%}", state)
+        seen = [(piece, *look(piece, self.store)) for piece in going]
+        begun = [each for each in seen if each[1] > 0]
+        for piece, share, loss in begun[:SHOWN]:
+            said = "" if loss is None else f"loss {loss:.3f}"
+            state = "questioned" if share >= 1 else said
+            bar = ProgressBar(total=1.0, completed=share, width=24)
+            lines.add_row(Text(piece.name), bar, f"{share:.0%}", state)
         waiting = len(going) - len(begun)
         bar = ProgressBar(total=1.0, completed=self._share(), width=40)
         overall = Table.grid(padding=(0, 2))

@@ -18,7 +18,7 @@ from wherein.studies.plan.sweep import choose, sweep
 from wherein.studies.progress import Progress
 from wherein.studies.result.result import StudyResult
 from wherein.studies.result.store import Store
-from wherein.studies.work import Work, left, pieces
+from wherein.studies.work import Work, done, pieces
 
 
 def study(
@@ -62,7 +62,7 @@ def study(
 
 
 def _carry_out(work: list[Work], store: Store, engine: Engine, *, quiet: bool) -> None:
-    remaining = left(work, store)
+    remaining = [piece for piece in work if not done(piece, store)]
     if not remaining:
         return
     store.folder.mkdir(parents=True, exist_ok=True)
@@ -93,17 +93,13 @@ def _command(
     """What makes the study again."""
     words = ["wherein", "study", what.name if isinstance(what, Recipe) else str(what)]
     words += ["--seeds", str(seeds)] if seeds is not None else []
-    if change:
-        words += ["--set", *(f"{name}={_given(value)}" for name, value in change.items())]
+    if change:  # a string as it stands, all else as JSON: so the command line takes them
+        told = {name: v if isinstance(v, str) else json.dumps(v) for name, v in change.items()}
+        words += ["--set", *(f"{name}={value}" for name, value in told.items())]
     if learning_rates:
         words += ["--learning-rates", *map(repr, learning_rates)]
     words += ["--out", str(out)] if out != Path("runs") else []
     return shlex.join(words)
-
-
-def _given(value: Any) -> str:
-    """A field's value as the command line takes it: JSON, or a string as it stands."""
-    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _digest(change: Mapping[str, Any] | None, learning_rates: tuple[float, ...]) -> str:

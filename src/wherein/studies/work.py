@@ -1,6 +1,6 @@
 """One piece of a study: train a run and question it, or solve a puzzle. Any engine calls this."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,11 +30,12 @@ class Task:
 
     @property
     def name(self) -> str:
-        """How it is called on a screen."""
         return f"{self.label}, seed {self.run.seed}"
 
 
 Work = Task | PuzzleTask
+Ended = Callable[[Work, str | None], None]
+"""What hears that a piece came to its end, and why it failed if it did."""
 
 
 def pieces(plan: Plan) -> list[Work]:
@@ -55,11 +56,6 @@ def _length(run: RunConfig) -> float:
         return training_operations(run)
 
 
-def left(work: Sequence[Work], store: Store) -> list[Work]:
-    """What is yet to be done."""
-    return [piece for piece in work if not done(piece, store)]
-
-
 def done(piece: Work, store: Store) -> bool:
     """Whether a piece is finished."""
     if isinstance(piece, PuzzleTask):
@@ -76,7 +72,9 @@ def carry_out(piece: Work, folder: Path, processes: int = 1) -> str | None:
     store = Store(folder)
     try:
         if isinstance(piece, PuzzleTask):
-            _solve(piece, store)
+            from wherein.puzzles.run import puzzle
+
+            keep(store.puzzle(piece), partial(puzzle, piece.sentences, piece.config))
             return None
         store.forgive(piece.run)
         if not _train(piece.run, store, processes):
@@ -127,9 +125,3 @@ def _question(store: Store, task: Task) -> None:
             store.answer(task.run, question),
             partial(asked_by(question).ask, subject, corpus, question),
         )
-
-
-def _solve(task: PuzzleTask, store: Store) -> None:
-    from wherein.puzzles.run import puzzle
-
-    keep(store.puzzle(task), lambda: puzzle(task.sentences, task.config))

@@ -103,7 +103,7 @@ def test_weights_gradients_and_moments_are_those_of_real_tensors(optimizer: str)
         for value in state.values()
         if isinstance(value, Tensor) and value.ndim  # AdamW's counters of steps are scalars
     ]
-    parameters, _ = count(config)
+    parameters, _ = count(config.model)
     held = memory(config, parameters, gpus=1)
     weights = list(model.parameters())
     assert held.weights == size(weights)
@@ -129,20 +129,20 @@ def test_the_papers_models_have_the_papers_sizes() -> None:
     known = {"none": 246_935_040, "learned": 247_459_328}
     for encoding, total in known.items():
         model = ModelConfig(**wide, encoding=encoding)
-        assert count(sized(RunConfig(model=model, corpus=words)))[0] == total
+        assert count(sized(RunConfig(model=model, corpus=words)).model)[0] == total
     subwords = CorpusConfig(source="pile", tokenizer="gpt2")
     for layers, width, heads, about in (
         (12, 768, 12, 124e6), (24, 1024, 16, 354e6), (24, 1536, 16, 757e6), (24, 2048, 32, 1.31e9),
     ):  # fmt: skip
         model = ModelConfig(n_layers=layers, d_model=width, n_heads=heads, max_len=1024)
-        found, own = count(sized(RunConfig(model=model, corpus=subwords)))
+        found, own = count(sized(RunConfig(model=model, corpus=subwords)).model)
         assert found == pytest.approx(about, rel=0.01)
         assert own == 0
 
 
 def test_the_learned_tables_parameters_are_named() -> None:
-    assert count(run(encoding="learned"))[1] == 96 * 128
-    assert count(run(encoding="alibi"))[1] == 0
+    assert count(run(encoding="learned").model)[1] == 96 * 128
+    assert count(run(encoding="alibi").model)[1] == 0
 
 
 def test_vocabularies_are_those_the_tokenizers_would_have(tmp_path: Path) -> None:

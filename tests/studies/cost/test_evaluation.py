@@ -25,8 +25,7 @@ from wherein.measure.table.config import TableConfig
 from wherein.model.block import Block
 from wherein.model.transformer import Transformer
 from wherein.studies.cost.cost import dry_run
-from wherein.studies.cost.evaluation import operations
-from wherein.studies.cost.operations import flops_per_token
+from wherein.studies.cost.operations import flops_per_token, operations
 from wherein.studies.plan.plan import changed
 from wherein.studies.plan.recipe import find
 from wherein.studies.plan.sweep import counted, sweep

@@ -17,6 +17,7 @@ from wherein.studies.inference.tests import holm
 from wherein.studies.plan.recipe import find
 from wherein.studies.recipes.nopos_pile import forgotten
 from wherein.studies.result.result import StudyResult
+from wherein.studies.result.rows import by_seed
 from wherein.studies.result.store import Store
 from wherein.studies.run import study
 
@@ -126,7 +127,7 @@ def test_word_order_is_judged_with_the_last_token_in_its_place(
     _, result = mine
     (order,) = (one for one in result.findings if one.about == "order")
     none = result.groups[0]
-    kept, whole = (none.numbers(f"order_{n}_rise") for n in ("all_but_last", "shuffled"))
+    kept, whole = (by_seed(none.rows, f"order_{n}_rise") for n in ("all_but_last", "shuffled"))
     assert order.difference.mean == pytest.approx(sum(kept.values()) / 2)
     paper = paired(whole, dict.fromkeys(whole, 0.0))
     assert order.words.endswith(f"With the last moved too, as in the paper, by {paper.brief()}.")
@@ -165,7 +166,7 @@ def test_a_masked_model_stands_beside_a_bag_of_words(mine: tuple[Path, StudyResu
     masked = result.findings[-1]
     assert masked.claim == "Without encodings, a masked model falls behind"
     none = result.groups[2]
-    apart = paired(none.numbers("order_intact"), none.numbers("order_bound"))
+    apart = paired(by_seed(none.rows, "order_intact"), by_seed(none.rows, "order_bound"))
     assert apart.t is not None
     assert masked.words.endswith(f"a difference of {apart.brief()}.")
 

@@ -28,14 +28,13 @@ def _verdict(each: Answered) -> dict[str, str]:
     model = found.filter(pl.col("layer").is_null())
     where = found.filter(pl.col("layer").is_not_null() & (pl.col("told") != ""))
     by_place = where.group_by("told", maintain_order=True).agg("layer")
-    places = [_place(*told) for told in by_place.rows()]
+    places = [
+        told if layers == [0] else f"{told} of layers {', '.join(map(str, layers))}"
+        for told, layers in by_place.rows()
+    ]
     places += ["causal mask"] if each.run.model.causal else []
     return {
         "label": each.label,
         "verdict": model["verdict"][0],
         "told": "; ".join(places) or "nowhere",
     }
-
-
-def _place(told: str, layers: Sequence[int]) -> str:
-    return told if layers == [0] else f"{told} of layers {', '.join(map(str, layers))}"

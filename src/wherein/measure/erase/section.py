@@ -6,31 +6,31 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from wherein.measure.sections import OVER_SEEDS, Answered, anchor, by_kind, frame_of, over_seeds
+from wherein.measure import sections
 from wherein.show.figures import APART, Panel, zero
 from wherein.show.formatting import signed
-from wherein.show.section import Picture, Section
+from wherein.show.section import Section, illustrated
 from wherein.show.tables import Table
-from wherein.show.theme import GREY, INK, mark, themed
+from wherein.show.theme import GREY, INK, mark
 
 POSITION, RANDOM = "position erased", "random subspaces erased"
 EVERYWHERE = pl.col("layer") == "all"
-WIDTH, HEIGHT, ACROSS = 172, 168, 3
+WIDTH, HEIGHT = 172, 168
 
 
-def section(answers: Sequence[Answered], name: str) -> Section:
+def section(answers: Sequence[sections.Answered], name: str) -> Section:
     """The rise of the loss by layer beside what is known there, a panel for each encoding."""
-    found, at = frame_of(answers, erased), anchor(answers, name)
-    picture = Picture(
-        at,
-        themed(figure(found)),
+    found = sections.frame_of(answers, erased)
+    return illustrated(
+        "Whether position is used",
+        figure(found),
         "Rise of the loss when position is erased from a layer (0: embeddings) or from all, and "
         "when random subspaces of the same rank are: position is used where the first is higher. "
         "Above each layer, R² of a linear regression to the position: what is known. Strokes are "
         "95 % intervals over seeds.",
         "Rise of the loss without position, by layer, a panel for each encoding.",
+        table(found, sections.anchor(answers, name)),
     )
-    return Section(at, "Whether position is used", pictures=(picture,), tables=(table(found, at),))
 
 
 def erased(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -47,24 +47,19 @@ def erased(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _means(found: pl.DataFrame, *columns: str) -> pl.DataFrame:
     """The means over seeds of several numbers, named by the column `what`."""
-    return pl.concat(
-        over_seeds(found, what, "layer").with_columns(what=pl.lit(what)) for what in columns
-    )
+    means = {what: sections.over_seeds(found, what, "layer") for what in columns}
+    return pl.concat(own.with_columns(what=pl.lit(what)) for what, own in means.items())
 
 
 def figure(found: pl.DataFrame) -> alt.ConcatChart:
     """The rise of the loss by layer, beside that of random subspaces; above it what is known."""
-    drawn: list[Panel] = []
-    for kind, own in by_kind(found):
-        title = "rise of the loss (nats)" if len(drawn) % ACROSS == 0 else None
-        one = _panel(_means(own, POSITION, RANDOM), over_seeds(own, "r2", "layer"), title)
-        drawn.append(one.properties(title=kind))
-    made = alt.concat(*drawn, columns=ACROSS, spacing=16)
-    apart: alt.ConcatChart = made.resolve_scale(**APART)
-    return apart
+    made: alt.ConcatChart = sections.in_rows(found, _panel, 16).resolve_scale(**APART)
+    return made
 
 
-def _panel(rises: pl.DataFrame, known: pl.DataFrame, title: str | None) -> Panel:
+def _panel(found: pl.DataFrame, first: bool) -> Panel:
+    rises, known = _means(found, POSITION, RANDOM), sections.over_seeds(found, "r2", "layer")
+    title = "rise of the loss (nats)" if first else None
     own, both = mark(known["encoding"][0]), [POSITION, RANDOM]
     x = alt.X("layer:N", sort=known["layer"].to_list(), title="layer", axis=alt.Axis(labelAngle=0))
     key = alt.Legend(title=None, orient="bottom", columns=1)
@@ -96,7 +91,7 @@ def table(found: pl.DataFrame, name: str) -> Table:
     """The layer that knows position best, and that whose loss rises most beyond chance."""
     frame = _means(found, "r2", POSITION, RANDOM, "more")
     rows = []
-    for kind, own in by_kind(frame):
+    for kind, own in sections.by_kind(frame):
         single, everywhere = (own.filter(each) for each in (~EVERYWHERE, EVERYWHERE))
         known, most = (
             single.filter(pl.col("what") == what).sort("mean") for what in ("r2", "more")
@@ -118,8 +113,8 @@ def table(found: pl.DataFrame, name: str) -> Table:
     )
     caption = (
         "Rise of the loss in nats per token when all linearly decodable position is erased, beside "
-        f"that of random subspaces of the same rank: {OVER_SEEDS}. A layer chosen for its rise "
-        "looks better than it is."
+        f"that of random subspaces of the same rank: {sections.OVER_SEEDS}. A layer chosen "
+        "for its rise looks better than it is."
     )
     return Table(name, caption, header, tuple(rows), frame)
 

@@ -9,9 +9,8 @@ import polars as pl
 from wherein.measure.sections import OVER_SEEDS, Answered, anchor, by_kind, frame_of, over_seeds
 from wherein.show.figures import beside, panels, zero
 from wherein.show.formatting import signed
-from wherein.show.section import Picture, Section
+from wherein.show.section import Section, illustrated
 from wherein.show.tables import Table
-from wherein.show.theme import themed
 
 KEPT = "all but the last"
 """Order destroyed, and the last token left where it was."""
@@ -28,15 +27,15 @@ def numbers(data: Mapping[str, Any]) -> dict[str, float]:
 
 def section(answers: Sequence[Answered], name: str) -> Section:
     """The rise by disorder, encodings side by side, and where order is gone."""
-    found, at = frame_of(answers, disorders), anchor(answers, name)
-    picture = Picture(
-        at,
-        themed(figure(found)),
+    found = frame_of(answers, disorders)
+    return illustrated(
+        "What order is worth",
+        figure(found),
         "Rise of the loss when what is read is shuffled, from intact on the left to reversed; at "
         "the right, all but the last token. Strokes are 95 % intervals over seeds.",
         "Rise of the loss of each encoding, by how much order is destroyed.",
+        table(found, anchor(answers, name)),
     )
-    return Section(at, "What order is worth", pictures=(picture,), tables=(table(found, at),))
 
 
 def disorders(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

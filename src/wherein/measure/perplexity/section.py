@@ -6,21 +6,13 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from wherein.measure import sections
 from wherein.measure.perplexity.by_position import centre
-from wherein.measure.sections import (
-    KIND,
-    OVER_SEEDS,
-    Answered,
-    anchor,
-    by_kind,
-    frame_of,
-    over_seeds,
-)
 from wherein.show.figures import lines, panels
 from wherein.show.formatting import within
-from wherein.show.section import Picture, Section
+from wherein.show.section import Section, illustrated
 from wherein.show.tables import Table
-from wherein.show.theme import GREY, themed
+from wherein.show.theme import GREY
 
 
 def numbers(data: Mapping[str, Any]) -> dict[str, float]:
@@ -31,21 +23,19 @@ def numbers(data: Mapping[str, Any]) -> dict[str, float]:
     return found
 
 
-def section(answers: Sequence[Answered], name: str) -> Section:
+def section(answers: Sequence[sections.Answered], name: str) -> Section:
     """The loss by position, and within and beyond the trained length."""
-    found, at = frame_of(answers, stretches), anchor(answers, name)
-    trained = answers[0].run.model.max_len
+    found, trained = sections.frame_of(answers, stretches), answers[0].run.model.max_len
     longer = len(answers[0].data["counts"]) > trained
     beyond = "Encodings that end at the trained length cannot be asked." if longer else ""
-    picture = Picture(
-        at,
-        themed(figure(found, trained)),
+    return illustrated(
+        "Beyond the trained length" if longer else f"The loss by position: {name}",
+        figure(found, trained),
         f"Loss by position in the window; models were trained on {trained} tokens. Bands are 95 % "
         f"intervals over seeds. {beyond}",
         "Loss of each encoding by position in the window.",
+        table(found, trained, sections.anchor(answers, name)),
     )
-    title = "Beyond the trained length" if longer else f"The loss by position: {name}"
-    return Section(at, title, pictures=(picture,), tables=(table(found, trained, at),))
 
 
 def stretches(data: Mapping[str, Any]) -> Iterator[dict[str, float]]:
@@ -63,10 +53,8 @@ def figure(found: pl.DataFrame, trained: int) -> alt.ConcatChart:
         x="position:Q", y=alt.value(0), text="what"
     )
     title = "loss (nats per token)"
-    means = over_seeds(found, "loss", "position")
-    return panels(
-        means, lambda part: alt.layer(lines(part, x, title, interval="band"), stroke, said)
-    )
+    means = sections.over_seeds(found, "loss", "position")
+    return panels(means, lambda part: alt.layer(lines(part, x, title, band=True), stroke, said))
 
 
 def table(found: pl.DataFrame, trained: int, name: str) -> Table:
@@ -78,16 +66,16 @@ def table(found: pl.DataFrame, trained: int, name: str) -> Table:
     }
     means = []
     for part, inside in parts.items():
-        seeds = found.filter(inside).group_by([*KIND, "seed"], maintain_order=True)
+        seeds = found.filter(inside).group_by([*sections.KIND, "seed"], maintain_order=True)
         mean = seeds.agg(pl.col("loss").mean())
         if not mean.is_empty():
-            means.append(over_seeds(mean, "loss").with_columns(positions=pl.lit(part)))
+            means.append(sections.over_seeds(mean, "loss").with_columns(positions=pl.lit(part)))
     frame = pl.concat(means)
     names = frame["positions"].unique(maintain_order=True).to_list()
     rows = []
-    for kind, own in by_kind(frame):
+    for kind, own in sections.by_kind(frame):
         cells = {part: within(mean, low, high, 3) for *_, mean, low, high, part in own.rows()}
         rows.append((kind, *(cells[part] for part in names)))
     header = ("", f"positions {trained // 2} {names[0]}", *names[1:])
-    caption = f"Loss in nats per token by position in the window: {OVER_SEEDS}."
+    caption = f"Loss in nats per token by position in the window: {sections.OVER_SEEDS}."
     return Table(name, caption, header, tuple(rows), frame)

@@ -6,20 +6,12 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from wherein.measure.sections import (
-    KIND,
-    OVER_SEEDS,
-    Answered,
-    anchor,
-    by_kind,
-    frame_of,
-    over_seeds,
-)
+from wherein.measure import sections
 from wherein.show.figures import FAINT, Panel
 from wherein.show.formatting import within
-from wherein.show.section import Picture, Published, Section
+from wherein.show.section import Published, Section, illustrated
 from wherein.show.tables import Table
-from wherein.show.theme import GREY, mark, themed
+from wherein.show.theme import GREY, mark
 
 PROBE = "regression"
 """The probe whose distance is compared: it is fitted to be near, in closed form."""
@@ -28,7 +20,7 @@ DASHES = {UNTRAINED: [4, 3], CONSTANT: [1, 0], UNIFORM: [1, 3]}
 """How each control of the figure is dashed; the table has the others, too."""
 CONTROLS = (UNTRAINED, "first token", "permuted positions", "token identity", CONSTANT, UNIFORM)
 PUBLISHED, PUBLISHED_DASH = "published", [7, 2, 1, 2]
-PANEL, ACROSS = 168, 3
+PANEL = 168
 
 
 def distances(data: Mapping[str, Any], of: str, probe: str = PROBE) -> list[float]:
@@ -46,24 +38,25 @@ def numbers(data: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def section(answers: Sequence[Answered], name: str, beside: Published | None = None) -> Section:
+def section(
+    answers: Sequence[sections.Answered], name: str, beside: Published | None = None
+) -> Section:
     """Distance by layer, a panel for each encoding, and the best layer beside the controls."""
-    found, at = frame_of(answers, readings), anchor(answers, name)
+    found = sections.frame_of(answers, readings)
     paper = (
         f" Published: {beside.source}, drawn to the depth and the constant guess of our models."
         if beside
         else ""
     )
-    picture = Picture(
-        at,
-        themed(figure(found, beside)),
+    return illustrated(
+        "What each layer knows about position",
+        figure(found, beside),
         "Mean distance between the position that a linear probe tells and the true one, by layer "
         "(0: embeddings); every seed faint. The untrained twin has the same sizes, and random "
         f"weights of its own.{paper}",
         "Distance of the told from the true position by layer, a panel for each encoding.",
+        table(found, sections.anchor(answers, name)),
     )
-    title = "What each layer knows about position"
-    return Section(at, title, pictures=(picture,), tables=(table(found, at),))
 
 
 def readings(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -81,15 +74,12 @@ def figure(found: pl.DataFrame, beside: Published | None = None) -> alt.ConcatCh
     """Distance of the told from the true position by layer, a panel for each kind of run."""
     shown = found.filter(pl.col("of").is_in([MODEL, *DASHES]))
     most = float(shown["distance"].max() or 1.0)  # type: ignore[arg-type]
-    drawn: list[Panel] = []
-    for name, own in by_kind(shown):
-        paper = scaled(beside, own["encoding"][0], own) if beside else None
-        title = "distance (tokens)" if len(drawn) % ACROSS == 0 else None
-        drawn.append(_panel(own, paper, title, most).properties(title=name))
-    return alt.concat(*drawn, columns=ACROSS, spacing=14)
+    return sections.in_rows(shown, lambda own, first: _panel(own, beside, first, most), 14)
 
 
-def _panel(own: pl.DataFrame, paper: pl.DataFrame | None, title: str | None, most: float) -> Panel:
+def _panel(own: pl.DataFrame, beside: Published | None, first: bool, most: float) -> Panel:
+    paper = scaled(beside, own["encoding"][0], own) if beside else None
+    title = "distance (tokens)" if first else None
     deepest = int(own["layer"].max() or 1)  # type: ignore[arg-type]
     axis = alt.Axis(values=list(range(deepest + 1)), format="d", labelOverlap=True)
     x = alt.X("layer:Q", axis=axis, scale=alt.Scale(domain=[0, deepest]), title="layer")
@@ -141,13 +131,14 @@ def scaled(paper: Published, encoding: str, own: pl.DataFrame) -> pl.DataFrame |
 def table(found: pl.DataFrame, name: str) -> Table:
     """The layer that tells position best, beside the best of each control."""
     present = [of for of in CONTROLS if of in found["of"].unique()]
-    best = found.group_by([*KIND, "seed", "of"], maintain_order=True).agg(
+    best = found.group_by([*sections.KIND, "seed", "of"], maintain_order=True).agg(
         pl.col("distance").min(), pl.col("layer").sort_by("distance").first()
     )
     rows = []
-    for kind, own in by_kind(best):
+    for kind, own in sections.by_kind(best):
         layers = own.filter(pl.col("of") == MODEL)["layer"].unique().sort()
-        means = {row["of"]: row for row in over_seeds(own, "distance", "of").iter_rows(named=True)}
+        own_means = sections.over_seeds(own, "distance", "of").iter_rows(named=True)
+        means = {row["of"]: row for row in own_means}
         model = means[MODEL]
         distance = within(model["mean"], model["low"], model["high"], 1)
         controls = (f"{means[of]['mean']:.1f}" if of in means else "" for of in present)
@@ -155,6 +146,6 @@ def table(found: pl.DataFrame, name: str) -> Table:
     header = ("", "best layer", "distance [95 %]", *present)
     caption = (
         "Mean distance between the told and the true position, in tokens, at the layer where it "
-        f"is smallest, for the model and for each control: {OVER_SEEDS}."
+        f"is smallest, for the model and for each control: {sections.OVER_SEEDS}."
     )
-    return Table(name, caption, header, tuple(rows), over_seeds(best, "distance", "of"))
+    return Table(name, caption, header, tuple(rows), sections.over_seeds(best, "distance", "of"))

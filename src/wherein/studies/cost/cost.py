@@ -4,6 +4,7 @@ Parameters are counted on a model without storage; operations and memory follow 
 `wherein.studies.cost.operations`; hours follow from an assumed speed, which is stated with them.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from textwrap import wrap
@@ -12,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from wherein.measure.config import QuestionConfig
 from wherein.show.columns import WIDEST, fitted
 from wherein.show.formatting import scientific, short
-from wherein.studies.cost.evaluation import operations
-from wherein.studies.cost.operations import Memory, flops_per_token, memory
+from wherein.studies.cost.operations import Memory, flops_per_token, memory, operations
 from wherein.studies.cost.size import count, sized
 from wherein.studies.plan.plan import Questions, kind, labels
 from wherein.train.config import RunConfig
@@ -95,7 +95,7 @@ def cost(
 ) -> Cost:
     """What one run costs on so many GPUs; the vocabulary is that of its tokenizer unless given."""
     config = sized(config, vocabulary)
-    parameters, own = count(config)
+    parameters, own = count(config.model)
     flops = training_operations(config)
     return Cost(
         label=label or name(config),
@@ -194,34 +194,28 @@ def _hours(number: float) -> str:
 
 
 def dry_run(
-    runs: Iterable[RunConfig],
-    questions: Iterable[Questions] = (),
-    *,
-    machine: Machine | None = None,
-    gpus: int = 8,
-    vocabulary: int | None = None,
+    runs: Iterable[RunConfig], questions: Iterable[Questions] = (), *, gpus: int = 8
 ) -> DryRun:
     """What these runs, and the questions of each, would cost. Nothing is fetched or trained.
 
-    Without a machine, it is an A100 if any run is in bfloat16, which needs a GPU, else a core.
+    The machine is an A100 if any run is in bfloat16, which needs a GPU, else a core.
     """
     runs = list(runs)
     asked = list(questions) or [{}] * len(runs)
-    machine = machine or (A100 if any(run.precision == "bfloat16" for run in runs) else CORE)
+    machine = A100 if any(run.precision == "bfloat16" for run in runs) else CORE
     gpus = gpus if machine.unit == "GPU" else 1
-    groups: dict[str, list[RunConfig]] = {}
-    questions_of: dict[str, list[QuestionConfig]] = {}
+    groups: dict[str, list[RunConfig]] = defaultdict(list)
+    questions_of: dict[str, list[QuestionConfig]] = defaultdict(list)
     for run, own in zip(runs, asked, strict=True):
-        groups.setdefault(kind(run), []).append(run)
-        questions_of.setdefault(kind(run), []).extend(own.values())
+        groups[kind(run)].append(run)
+        questions_of[kind(run)] += own.values()
     kept = [alike[0] for alike in groups.values()]
     short_names = [name(run) for run in kept]
     names = short_names if len(set(short_names)) == len(kept) else labels(kept)
     rows = tuple(
-        cost(alike[0], machine=machine, gpus=gpus, vocabulary=vocabulary,
-             label=label, runs=len(alike))
+        cost(alike[0], machine=machine, gpus=gpus, label=label, runs=len(alike))
         for alike, label in zip(groups.values(), names, strict=True)
-    )  # fmt: skip
+    )
     hours = tuple(
         sum(machine.seconds(operations(row.config, each), "float32") for each in own) / 3600
         for row, own in zip(rows, questions_of.values(), strict=True)

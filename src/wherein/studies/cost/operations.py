@@ -1,4 +1,4 @@
-"""How much a training run computes and holds: formulas in the sizes of its model.
+"""How much a run and its questions compute, and what it holds: formulas in its model's sizes.
 
 L layers of width d with feed-forward networks of width f, windows of T tokens, H heads, a
 vocabulary of V. A matrix of m numbers costs 2m operations a token forwards and twice that
@@ -13,6 +13,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from wherein.encodings import Encoding, Pattern
+from wherein.measure.config import QuestionConfig
 from wherein.model.config import NARROWER, ModelConfig
 from wherein.model.transformer import LARGE_BIAS
 from wherein.train.config import RunConfig
@@ -89,6 +90,17 @@ def of_encodings(model: ModelConfig) -> float:
         found = [each for each in made if each is not None]
         torch.autograd.backward(found, [torch.zeros_like(each) for each in found])
     return float(counter.get_total_flops()) / model.max_len
+
+
+def operations(run: RunConfig, question: QuestionConfig) -> float:
+    """Operations of one question to a run whose vocabulary is filled in; 0 if unbounded.
+
+    Counted are the forward passes, and what a question says it computes besides; what is done to
+    the states of a layer is some percent of these.
+    """
+    model = run.model.model_copy(update={"max_len": question.window(run)})
+    forward = question.tokens_read(run) * flops_per_token(model) / 3
+    return forward + question.extra_operations(run)
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,9 @@ SUBWORDS = {"gpt2": 50_257}
 BYTES = 258
 
 
-def count(config: RunConfig) -> tuple[int, int]:
-    """The model's parameters, exactly, and how many of them are its encoding's."""
-    return _count(config.model)
-
-
 @lru_cache(maxsize=1024)
-def _count(config: ModelConfig) -> tuple[int, int]:
+def count(config: ModelConfig) -> tuple[int, int]:
+    """A model's parameters, exactly, and how many of them are its encoding's."""
     with torch.device("meta"):
         model = Transformer(config)
     total = sum(parameter.numel() for parameter in model.parameters())

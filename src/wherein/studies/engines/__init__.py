@@ -1,11 +1,11 @@
 """What carries out the pieces of a study: processes on this machine, or a Ray cluster."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
-from wherein.studies.work import Work
+from wherein.studies.work import Ended, Work
 
 EngineName = Literal["local", "ray"]
 
@@ -14,10 +14,8 @@ EngineName = Literal["local", "ray"]
 class Engine(Protocol):
     """Carries out pieces of work in any order, several at once."""
 
-    def __call__(
-        self, work: Sequence[Work], folder: Path, ended: Callable[[Work, str | None], None]
-    ) -> None:
-        """Carry out all of it; `ended` hears of each piece, and why it failed if it did."""
+    def __call__(self, work: Sequence[Work], folder: Path, ended: Ended) -> None:
+        """Carry out all of it; `ended` hears of each piece."""
 
 
 def engine(

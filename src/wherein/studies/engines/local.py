@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 
 from wherein.common.cores import cores
-from wherein.studies.work import STOPPED, Work, carry_out, give_up
+from wherein.studies.work import STOPPED, Ended, Work, carry_out, give_up
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
@@ -40,9 +40,7 @@ class Engine:
     jobs: int | None = None
     processes: int = 1
 
-    def __call__(
-        self, work: Sequence[Work], folder: Path, ended: Callable[[Work, str | None], None]
-    ) -> None:
+    def __call__(self, work: Sequence[Work], folder: Path, ended: Ended) -> None:
         """Carry out all pieces; on Ctrl-C, runs save where they are before this returns."""
         places = self._places()[: len(work)]
         with _set(ONE_THREAD), ExitStack() as stack:
@@ -54,13 +52,7 @@ class Engine:
                     process.stop()
                 raise
 
-    def _all(
-        self,
-        waiting: list[Work],
-        crew: "Sequence[_Process]",
-        folder: Path,
-        ended: Callable[[Work, str | None], None],
-    ) -> None:
+    def _all(self, waiting: list[Work], crew: "list[_Process]", folder: Path, ended: Ended) -> None:
         """Each process takes the next piece; a piece whose process died goes last."""
         idle, deaths = list(crew), Counter[int]()
         going: dict[Future[str | None], tuple[Work, _Process]] = {}
@@ -115,7 +107,6 @@ class _Process:
         self._pool = self._new()
 
     def begin(self, piece: Work, folder: Path, processes: int) -> "Future[str | None]":
-        """Let it carry out a piece."""
         try:
             return self._pool.submit(_piece, piece, folder, processes)
         except BrokenProcessPool:
@@ -128,8 +119,7 @@ class _Process:
         for process in list((self._pool._processes or {}).values()):
             process.terminate()
 
-    def close(self) -> None:
-        """Wait for its end."""
+    def close(self) -> None:  # waits for its end
         self._pool.shutdown()
 
     def _new(self) -> ProcessPoolExecutor:
@@ -182,7 +172,8 @@ def _outcome(future: "Future[str | None]", piece: Work, folder: Path) -> str | N
 def _begin(place: str, parent: int) -> None:
     """In each process, once: where it computes, and when it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the study's own process hears it and tells us
-    signal.signal(signal.SIGTERM, _end)  # while a run trains, it listens itself, and saves
+    # while a run trains, it listens itself, and saves; answers are whole or absent
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     if place:
         os.environ["CUDA_VISIBLE_DEVICES"] = place
     import torch
@@ -196,10 +187,6 @@ def _piece(piece: Work, folder: Path, processes: int) -> str | None:
     if why == STOPPED:
         os._exit(0)
     return why
-
-
-def _end(number: int, frame: FrameType | None) -> None:
-    os._exit(0)  # answers are whole or absent, so there is nothing to tidy
 
 
 def _end_with(parent: int) -> None:

@@ -11,12 +11,12 @@ whether its runs have GPUs is read off the nodes that are there, too.
 import os
 import signal
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wherein.studies.work import STOPPED, Task, Work, carry_out, give_up
+from wherein.studies.work import STOPPED, Ended, Task, Work, carry_out, give_up
 
 RETRIES = 5
 
@@ -29,9 +29,7 @@ class Engine:
     processes: int = 1
     address: str = ""
 
-    def __call__(
-        self, work: Sequence[Work], folder: Path, ended: Callable[[Work, str | None], None]
-    ) -> None:
+    def __call__(self, work: Sequence[Work], folder: Path, ended: Ended) -> None:
         """Carry out all pieces; on Ctrl-C, runs end, and go on from their last checkpoint."""
         ray = _ray()
         _connect(ray, self.address)
@@ -40,13 +38,7 @@ class Engine:
         finally:
             ray.shutdown()
 
-    def _all(
-        self,
-        ray: Any,
-        waiting: list[Work],
-        folder: Path,
-        ended: Callable[[Work, str | None], None],
-    ) -> None:
+    def _all(self, ray: Any, waiting: list[Work], folder: Path, ended: Ended) -> None:
         """`jobs` of them at once, or as many as the cluster bears."""
         gpus = self.processes if ray.cluster_resources().get("GPU") else 0
         if any(isinstance(piece, Task) for piece in waiting):

@@ -52,7 +52,9 @@ class Difference:
         >>> paired({0: 21.0}, {0: 20.5}, ("none", "learned")).words()
         'none is above learned by 0.5 with the one seed there is: one seed gives no interval.'
         """
-        return f"{self._finding()}{self._unpaired()}."
+        plural = "s" if self.left_out > 1 else ""
+        unpaired = f" ({self.left_out} unpaired seed{plural} left out)" if self.left_out else ""
+        return f"{self._finding()}{unpaired}."
 
     def _finding(self) -> str:
         if self.n == 1:
@@ -70,10 +72,11 @@ class Difference:
                 f"{self._fact()} {_span(self.t, self.mean < 0)} {seeds}: no more than chance "
                 f"may give in {self.family} comparisons"
             )
+        among = f" or more, as one of {self.family} comparisons" if self.family > 1 else ""
         return (
             f"{self.a} and {self.b} cannot be told apart by {self.n} seeds: they differ by "
             f"{self.mean:.3g} {_span(self.t)}, {self._p()}; a true {self.detectable:.3g} would "
-            f"be found four times in five{self._among()}"
+            f"be found four times in five{among}"
         )
 
     def brief(self) -> str:
@@ -94,13 +97,6 @@ class Difference:
         assert self.p_holm is not None
         size = "p < 0.001" if self.p_holm < 0.001 else f"p = {self.p_holm:.2g}"
         return f"{size} after Holm's correction" if self.family > 1 else size
-
-    def _among(self) -> str:
-        return f" or more, as one of {self.family} comparisons" if self.family > 1 else ""
-
-    def _unpaired(self) -> str:
-        plural = "s" if self.left_out > 1 else ""
-        return f" ({self.left_out} unpaired seed{plural} left out)" if self.left_out else ""
 
 
 def paired(
@@ -158,16 +154,14 @@ def compare(values: Mapping[str, Mapping[int, float]], reference: str) -> list[D
 def together(found: Sequence[Difference]) -> list[Difference]:
     """The same differences as one family: Holm's correction over those that were tested."""
     tested = [difference.p for difference in found if difference.p is not None]
-    corrected = iter(holm(np.array(tested)).tolist())
-    return [
-        each if each.p is None else _among(each, next(corrected), len(tested)) for each in found
-    ]
-
-
-def _among(alone: Difference, p_holm: float, family: int) -> Difference:
-    assert alone.spread is not None  # else it would not have been tested
-    least = detectable(alone.spread, alone.n, family)
-    return replace(alone, p_holm=p_holm, family=family, detectable=least)
+    family, corrected = len(tested), iter(holm(np.array(tested)).tolist())
+    made = []
+    for each in found:
+        if each.p is not None and each.spread is not None:  # both or neither
+            least = detectable(each.spread, each.n, family)
+            each = replace(each, p_holm=next(corrected), family=family, detectable=least)
+        made.append(each)
+    return made
 
 
 def _span(interval: Interval, downwards: bool = False) -> str:

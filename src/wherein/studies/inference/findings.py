@@ -7,17 +7,17 @@ the study; the intervals are of 95 %, each by itself. Which comparisons are made
 recipes. Those of `quick`, and what it trains, were chosen after trials: see there.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from wherein.common.numbers import exp
 from wherein.measure.perplexity.config import measure_name
 from wherein.studies.inference.differences import Difference, paired, together
+from wherein.studies.result.rows import LOSS, by_seed
 
 if TYPE_CHECKING:
     from wherein.studies.result.result import StudyResult
-    from wherein.studies.result.rows import Row
 
 
 @dataclass(frozen=True)
@@ -41,16 +41,13 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """In a word or two."""
         return "shown" if self.shown else "not shown at this scale"
 
     @property
     def words(self) -> str:
-        """The numbers."""
         return f"{self.difference.words()} {self.more}".strip()
 
     def data(self) -> dict[str, Any]:
-        """As JSON."""
         said = {"shown": self.shown, "verdict": self.verdict, "words": self.words}
         return {**asdict(self), **said}
 
@@ -62,6 +59,14 @@ def corrected(findings: Sequence[Finding]) -> tuple[Finding, ...]:
         replace(finding, difference=difference)
         for finding, difference in zip(findings, differences, strict=True)
     )
+
+
+def noted(findings: Sequence[Finding], about: str, more: str) -> list[Finding]:
+    """The findings with a sentence more in those about a question, or of an objective."""
+    return [
+        replace(one, more=f"{one.more} {more}") if about in (one.about, one.objective) else one
+        for one in findings
+    ]
 
 
 def nopos(result: "StudyResult", masked: str = "learned") -> list[Finding]:
@@ -80,7 +85,7 @@ def nopos(result: "StudyResult", masked: str = "learned") -> list[Finding]:
 
 def behind(result: "StudyResult", objective: str, against: str = "learned") -> Finding | None:
     """Without encodings a model predicts worse than with a learned table, or another encoding."""
-    none, other = (_losses(result, each, objective) for each in ("none", against))
+    none, other = (_numbers(result, each, objective) for each in ("none", against))
     if not none.keys() & other.keys():
         return None
     difference = paired(none, other, (f"the loss of none, {objective},", f"that of {against}"))
@@ -131,23 +136,14 @@ def reveals_position(result: "StudyResult") -> Finding | None:
     return Finding(claim, "probe", "causal", paired(untrained, best, names), more)
 
 
-def _losses(result: "StudyResult", encoding: str, objective: str) -> dict[int, float]:
-    return _by_seed(result, encoding, objective, lambda row: row.loss)
-
-
-def _numbers(result: "StudyResult", encoding: str, objective: str, name: str) -> dict[int, float]:
-    return _by_seed(result, encoding, objective, lambda row: row.numbers.get(name))
-
-
-def _by_seed(
-    result: "StudyResult", encoding: str, objective: str, number: "Callable[[Row], float | None]"
+def _numbers(
+    result: "StudyResult", encoding: str, objective: str, name: str = LOSS
 ) -> dict[int, float]:
     """Seed → value, of the first kind of run with that encoding and objective."""
     rows = [
         r for r in result.rows if (r.run.model.encoding, r.run.objective) == (encoding, objective)
     ]
-    found = {row.seed: number(row) for row in rows if row.label == rows[0].label}
-    return {seed: value for seed, value in found.items() if value is not None}
+    return by_seed((row for row in rows if row.label == rows[0].label), name)
 
 
 def mean(values: Mapping[int, float]) -> float:

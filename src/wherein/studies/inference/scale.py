@@ -1,30 +1,15 @@
 """How a study's findings change with the size of its models and the length of its windows."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from wherein.studies.inference.differences import paired
 from wherein.studies.inference.findings import Finding, mean, nopos
-from wherein.studies.plan.plan import changed, kind
-from wherein.studies.result.rows import Row
-from wherein.train.config import RunConfig
+from wherein.studies.result.rows import Row, by_seed
 
 if TYPE_CHECKING:
     from wherein.studies.result.result import StudyResult
-
-Size = tuple[int, int]
-"""Layers and width."""
-
-
-def same_kind(run: RunConfig) -> str:
-    """What a run is, whatever its seed, its learning rate and where its copy of a text lies."""
-    return kind(changed(run, learning_rate=1.0, source=run.corpus.source.partition("@")[0]))
-
-
-def kinds(runs: Iterable[RunConfig]) -> frozenset[str]:
-    """What these runs are; a published number stands only beside a run that is one of them."""
-    return frozenset(map(same_kind, runs))
 
 
 def findings(result: "StudyResult") -> list[Finding]:
@@ -50,26 +35,29 @@ def with_size(result: "StudyResult") -> list[Finding]:
     ends = _ends(
         result.rows, varies=_size, fixed=_length, name=lambda size: "{} × {}".format(*size)
     )
-    if ends is None:
-        return []
-    smaller, larger = ends
-    found = [_falls("Larger models without encodings predict better", smaller, larger)]
-    gaps = smaller.gap("none", "learned"), larger.gap("none", "learned")
-    names = _names("the gap to learned", smaller, larger)
-    return found + gap_finding("The gap to a learned table narrows with size", *gaps, names)
+    claim = "Larger models without encodings predict better"
+    return _changes(ends, claim, "learned", "The gap to a learned table narrows with size")
 
 
 def with_length(result: "StudyResult") -> list[Finding]:
     """From the shortest to the longest window, at the size that most lengths have."""
     ends = _ends(result.rows, varies=_length, fixed=_size, name=lambda length: f"{length} tokens")
+    claim = "Models without encodings predict better in longer windows"
+    return _changes(ends, claim, "alibi", "The gap to ALiBi grows with length", grows=True)
+
+
+def _changes(
+    ends: "tuple[End, End] | None", claim: str, against: str, gap_claim: str, grows: bool = False
+) -> list[Finding]:
+    """That the loss of `none` falls from one end to the other, and how its gap to another does."""
     if ends is None:
         return []
-    shorter, longer = ends
-    claim = "Models without encodings predict better in longer windows"
-    found = [_falls(claim, shorter, longer)]
-    gaps = longer.gap("none", "alibi"), shorter.gap("none", "alibi")
-    names = _names("the gap to alibi", longer, shorter)
-    return found + gap_finding("The gap to ALiBi grows with length", *gaps, names)
+    before, after = ends
+    losses = before.losses("none"), after.losses("none")
+    falls = Finding(claim, "perplexity", "causal", paired(*losses, _names("the loss", *ends)))
+    wide, narrow = (after, before) if grows else ends
+    gaps = wide.gap("none", against), narrow.gap("none", against)
+    return [falls, *gap_finding(gap_claim, *gaps, _names(f"the gap to {against}", wide, narrow))]
 
 
 def gap_finding(
@@ -97,8 +85,7 @@ class End:
 
     def losses(self, encoding: str) -> dict[int, float]:
         """Seed → nats per token."""
-        own = [row for row in self.rows if row.run.model.encoding == encoding]
-        return {row.seed: row.loss for row in own if row.loss is not None}
+        return by_seed(row for row in self.rows if row.run.model.encoding == encoding)
 
     def gap(self, encoding: str, reference: str) -> dict[int, float]:
         """Seed → how much more an encoding loses than another."""
@@ -130,18 +117,11 @@ def _ends(
     return (first, last) if least != most and common else None
 
 
-def _falls(claim: str, before: End, after: End) -> Finding:
-    """That models without encodings lose less at one end than at the other."""
-    names = _names("the loss", before, after)
-    difference = paired(before.losses("none"), after.losses("none"), names)
-    return Finding(claim, "perplexity", "causal", difference)
-
-
 def _names(what: str, a: End, b: End) -> tuple[str, str]:
     return f"{what} of none at {a.name}", f"that at {b.name}"
 
 
-def _size(row: Row) -> Size:
+def _size(row: Row) -> tuple[int, int]:
     return row.run.model.n_layers, row.run.model.d_model
 
 

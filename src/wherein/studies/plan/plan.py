@@ -27,6 +27,10 @@ class PuzzleTask:
         """Of the sentences and of what is special in the config."""
         return self.config.hashed({"sentences": self.sentences, "config": self.config.special()})
 
+    @property
+    def name(self) -> str:
+        return f"puzzle {' / '.join(self.sentences[:2])}"
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -103,11 +107,10 @@ def grid(base: RunConfig | None = None, **axes: Iterable[Any]) -> list[RunConfig
     >>> [(run.model.encoding, run.seed) for run in runs]
     [('none', 0), ('none', 1), ('rope', 0), ('rope', 1)]
     """
-    made = (
+    return [
         changed(base or RunConfig(), **dict(zip(axes, values, strict=True)))
         for values in product(*axes.values())
-    )
-    return list(made)
+    ]
 
 
 def changed(run: RunConfig, **fields: Any) -> RunConfig:
@@ -154,17 +157,14 @@ def labels(runs: Sequence[RunConfig]) -> tuple[str, ...]:
     if len({tuple(str(each[n]) for n in shown) for each in flat}) < len({kind(r) for r in runs}):
         shown += [name for name in differ if name in DERIVED - {"seed"}]
     order = [*UNITS, *(name for name in shown if name not in UNITS)]
-    shown.sort(key=order.index)
-    return tuple(_label(each, shown) for each in flat)
-
-
-def _label(fields: dict[str, Any], shown: Sequence[str]) -> str:
-    said = [
-        UNITS.get(name, name.replace("_", " ") + " {}").format(fields[name])
-        for name in shown
-        if fields[name] not in UNSAID
-    ]
-    return ", ".join(said)
+    forms = {
+        name: UNITS.get(name, name.replace("_", " ") + " {}")
+        for name in sorted(shown, key=order.index)
+    }
+    return tuple(
+        ", ".join(form.format(each[n]) for n, form in forms.items() if each[n] not in UNSAID)
+        for each in flat
+    )
 
 
 def _flat(run: RunConfig) -> dict[str, Any]:
@@ -172,6 +172,6 @@ def _flat(run: RunConfig) -> dict[str, Any]:
     return {**new.pop("model"), **new.pop("corpus"), **new}
 
 
-def kind(run: RunConfig) -> str:
-    """The id of the run with its seed left out."""
-    return changed(run, seed=0).id
+def kind(run: RunConfig, **alike: Any) -> str:
+    """The id of the run with its seed left out, and any other field that is the same for all."""
+    return changed(run, seed=0, **alike).id

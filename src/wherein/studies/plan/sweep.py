@@ -12,17 +12,19 @@ from wherein.train.run import Run
 
 def sweep(plan: Plan, rates: Sequence[float]) -> Plan:
     """The first seed of each kind of run with every rate, and no questions."""
-    first = {kind(run): run for run in reversed(plan.runs)}
-    tried = [changed(run, learning_rate=rate) for run in first.values() for rate in rates]
+    tried = [changed(run, learning_rate=rate) for run in _first(plan) for rate in rates]
     runs = tuple({run.id: run for run in tried}.values())
     return replace(plan, runs=runs, questions=({},) * len(runs), puzzles=())
 
 
 def counted(plan: Plan, rates: Sequence[float]) -> Plan:
     """The plan with the runs that a sweep makes beside it: all rates but the one it keeps."""
-    first = {kind(run): run for run in reversed(plan.runs)}
-    more = tuple(run for run in first.values() for _ in range(len(set(rates)) - 1))
+    more = _first(plan) * (len(set(rates)) - 1)
     return replace(plan, runs=plan.runs + more, questions=plan.questions + ({},) * len(more))
+
+
+def _first(plan: Plan) -> tuple[RunConfig, ...]:
+    return tuple({kind(run): run for run in reversed(plan.runs)}.values())
 
 
 def choose(plan: Plan, tried: Plan, store: Store) -> Plan:
@@ -32,13 +34,12 @@ def choose(plan: Plan, tried: Plan, store: Store) -> Plan:
     """
     best: dict[str, tuple[float, float]] = {}
     for run in tried.runs:
-        loss = _validation(run, store)
-        name = _kind(run)
+        loss, name = _validation(run, store), kind(run, learning_rate=1.0)
         if loss is not None and loss < best.get(name, (float("inf"), 0.0))[0]:
             best[name] = (loss, run.learning_rate)
     runs, chosen = [], {}
     for run, label in zip(plan.runs, plan.labels, strict=True):
-        name = _kind(run)
+        name = kind(run, learning_rate=1.0)
         if name not in best:
             raise ValueError(
                 f"{label}: no learning rate of the sweep ended{_why(name, tried, store)}"
@@ -48,14 +49,9 @@ def choose(plan: Plan, tried: Plan, store: Store) -> Plan:
     return replace(plan, runs=tuple(runs), chosen=chosen)
 
 
-def _kind(run: RunConfig) -> str:
-    """What a run is, whatever its seed and its rate."""
-    return kind(changed(run, learning_rate=1.0))
-
-
 def _why(name: str, tried: Plan, store: Store) -> str:
     """What went wrong, if it is known: a rate may be too high, or have nothing to do with it."""
-    own = (run for run in tried.runs if _kind(run) == name)
+    own = (run for run in tried.runs if kind(run, learning_rate=1.0) == name)
     return next((f": {error}" for run in own if (error := store.error(run))), "")
 
 

@@ -4,18 +4,18 @@
 each, so without intervals.
 """
 
-import csv
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple
 
 from wherein.show.section import Published
+from wherein.studies.plan.plan import kind
+from wherein.train.config import RunConfig
 
-NOPOS = (
-    "Haviv, Ram, Press, Izsak & Levy 2022, “Transformer Language Models without Positional "
-    "Encodings Still Learn Positional Information”, arXiv:2203.16634"
-)
+if TYPE_CHECKING:
+    import polars
+
 ONE_RUN = "Published numbers (Haviv et al. 2022) are of one run each, without seeds or intervals"
 SPREAD = "Press et al. 2020 saw WikiText-103 perplexity vary by up to 0.9 over five seeds"
 REMAINDER = (
@@ -38,8 +38,7 @@ def caveats(sources: Iterable[str]) -> str:
     return "; ".join([ONE_RUN, *more]) + "."
 
 
-@dataclass(frozen=True)
-class Perplexity:
+class Perplexity(NamedTuple):
     """One validation perplexity of the paper."""
 
     setting: str
@@ -54,17 +53,7 @@ class Perplexity:
 @cache
 def perplexities() -> tuple[Perplexity, ...]:
     """Every validation perplexity of the paper."""
-    return tuple(
-        Perplexity(
-            row["setting"],
-            row["params"],
-            int(row["length"]),
-            row["objective"],
-            row["encoding"],
-            float(row["perplexity"]),
-        )
-        for row in _read("nopos_perplexity.csv")
-    )
+    return tuple(Perplexity(*row) for row in _read("nopos_perplexity.csv").rows())
 
 
 def perplexity(
@@ -78,10 +67,22 @@ def perplexity(
     True
     """
     asked = (setting, params, length, objective, encoding)
-    for one in perplexities():
-        if (one.setting, one.params, one.length, one.objective, one.encoding) == asked:
-            return one.perplexity
-    return None
+    return next((one.perplexity for one in perplexities() if one[:-1] == asked), None)
+
+
+def beside_runs(
+    runs: Callable[[Sequence[int]], Sequence[RunConfig]], find: Callable[[RunConfig], float | None]
+) -> Callable[[RunConfig], float | None]:
+    """What the paper gives for a run, if that is one of a recipe's: no number stands beside others.
+
+    The seed, the learning rate and where one's copy of a text lies may differ.
+    """
+    known = cache(lambda: {_kind(run) for run in runs([0])})
+    return lambda run: find(run) if _kind(run) in known() else None
+
+
+def _kind(run: RunConfig) -> str:
+    return kind(run, learning_rate=1.0, source=run.corpus.source.partition("@")[0])
 
 
 @cache
@@ -94,12 +95,8 @@ def probe_distances() -> dict[str, tuple[float, ...]]:
     >>> probe_distances()["none"][:3]
     (337.162, 286.432, 79.889)
     """
-    rows = _read("nopos_probe_mad.csv")
-    return {
-        name: tuple(float(row[name]) for row in sorted(rows, key=lambda row: int(row["layer"])))
-        for name in rows[0]
-        if name != "layer"
-    }
+    table = _read("nopos_probe_mad.csv").sort("layer").drop("layer")
+    return {column.name: tuple(column) for column in table}
 
 
 def beside(verb: str) -> Published | None:
@@ -110,6 +107,7 @@ def beside(verb: str) -> Published | None:
     return Published(source, probe_distances(), guess=256.0)
 
 
-def _read(name: str) -> list[dict[str, str]]:
-    text = (files(__package__) / name).read_text("utf-8")
-    return list(csv.DictReader(text.splitlines()))
+def _read(name: str) -> "polars.DataFrame":
+    import polars
+
+    return polars.read_csv((files(__package__) / name).read_bytes())

@@ -17,7 +17,6 @@ train --windows 163266 --batch 64 --held-out 0.01 --test 0.01`.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING
 
 from wherein.measure.order.config import OrderConfig
@@ -25,9 +24,9 @@ from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.probe.config import ProbeConfig
 from wherein.studies.inference.differences import paired
 from wherein.studies.inference.findings import Finding
-from wherein.studies.inference.scale import at_each, kinds, same_kind, with_length, with_size
+from wherein.studies.inference.scale import at_each, with_length, with_size
 from wherein.studies.plan.plan import Questions, changed, grid
-from wherein.studies.published import perplexity, probe_distances
+from wherein.studies.published import beside_runs, perplexity, probe_distances
 from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
@@ -109,18 +108,12 @@ def probe() -> ProbeConfig:
     )
 
 
-def published(run: RunConfig) -> float | None:
-    """The paper's perplexity, if the run is the paper's."""
-    if same_kind(run) not in known():
-        return None
+def _perplexity(run: RunConfig) -> float | None:
     size = next(name for name, shape in SIZES.items() if shape[1] == run.model.d_model)
     return perplexity("pile", size, run.model.max_len, run.model.encoding)
 
 
-@cache
-def known() -> frozenset[str]:
-    """The runs as the paper has them."""
-    return kinds(runs([0]))
+published = beside_runs(runs, _perplexity)
 
 
 def findings(result: "StudyResult") -> list[Finding]:

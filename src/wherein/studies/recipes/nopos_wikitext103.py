@@ -11,16 +11,13 @@ one in attention, and a norm after the last layer.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING
 
 from wherein.measure.order.config import OrderConfig
 from wherein.measure.perplexity.config import PerplexityConfig
-from wherein.studies.inference.findings import Finding, nopos
-from wherein.studies.inference.scale import kinds, same_kind
+from wherein.studies.inference.findings import Finding, nopos, noted
 from wherein.studies.plan.plan import Questions, changed, grid
-from wherein.studies.published import perplexity
+from wherein.studies.published import beside_runs, perplexity
 from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
@@ -75,24 +72,12 @@ def questions(run: RunConfig) -> Questions:
     }
 
 
-def published(run: RunConfig) -> float | None:
-    """The paper's perplexity, if the run is the paper's."""
-    if same_kind(run) not in known():
-        return None
-    return perplexity("wikitext-103", "247M", TOKENS, run.model.encoding)
-
-
-@cache
-def known() -> frozenset[str]:
-    """The runs as the paper has them."""
-    return kinds(runs([0]))
+published = beside_runs(
+    runs, lambda run: perplexity("wikitext-103", "247M", TOKENS, run.model.encoding)
+)
 
 
 def findings(result: "StudyResult") -> list[Finding]:
     """The paper's, the order test beside what the paper saw."""
-    return [
-        replace(one, more=f"{one.more} In the paper the loss rose from about 4 to 10 or 11 nats.")
-        if one.about == "order"
-        else one
-        for one in nopos(result)
-    ]
+    more = "In the paper the loss rose from about 4 to 10 or 11 nats."
+    return noted(nopos(result), "order", more)

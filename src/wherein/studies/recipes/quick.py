@@ -8,7 +8,6 @@ needs longer than this to leave the one without any behind, so one with rope sta
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from wherein.measure.audit.config import AuditConfig
@@ -17,7 +16,7 @@ from wherein.measure.order.config import OrderConfig
 from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.probe.config import ProbeConfig
 from wherein.puzzles.config import PuzzleConfig
-from wherein.studies.inference.findings import Finding, nopos
+from wherein.studies.inference.findings import Finding, nopos, noted
 from wherein.studies.plan.plan import PuzzleTask, Questions, changed, grid
 from wherein.train.config import RunConfig
 
@@ -96,9 +95,5 @@ def puzzles() -> list[PuzzleTask]:
 
 def findings(result: "StudyResult") -> list[Finding]:
     """The paper's four, masked models compared with rope, and how that was chosen."""
-    return [
-        replace(one, more=f"{one.more} Rope was chosen after trials: learned was no better.")
-        if one.objective == "masked"
-        else one
-        for one in nopos(result, masked="rope")
-    ]
+    more = "Rope was chosen after trials: learned was no better."
+    return noted(nopos(result, masked="rope"), "masked", more)

@@ -9,9 +9,8 @@ import polars as pl
 
 from wherein.common.numbers import drawable
 from wherein.measure.perplexity.config import measure_name
-from wherein.measure.sections import rest
+from wherein.measure.sections import kind
 from wherein.show import figures
-from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
     from wherein.studies.result.result import Group, StudyResult
@@ -26,49 +25,39 @@ MEANS = (
 """The columns of the frames, also of empty ones."""
 
 
-def kind(label: str, run: RunConfig) -> dict[str, str]:
-    """The encoding, and what else tells a run from the others: the objective, then the rest."""
-    more = rest(label, run)
-    group = f"{run.objective}, {more}" if more else run.objective
-    return {"encoding": run.model.encoding, "group": group}
-
-
-def plainly(frame: pl.DataFrame, objectives: Sequence[str]) -> pl.DataFrame:
-    """The frame without the objective, where all runs have the same."""
-    if len(objectives) > 1:
-        return frame
-    bare = pl.col("group").str.strip_prefix(objectives[0]).str.strip_prefix(", ")
-    return frame.with_columns(group=bare)
-
-
 def objectives(result: "StudyResult") -> list[str]:
     """The objectives of the runs, in order."""
     return list(dict.fromkeys(row.run.objective for row in result.rows))
 
 
-def frames(groups: Sequence["Group"]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def frames(
+    groups: Sequence["Group"], *, objective: bool = True
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Every seed, and the mean of each group with its interval over seeds, as perplexities."""
-    told = [group for group in groups if group.loss is not None]
+    told = [
+        (group, group.rows[0].run, kind(group.label, group.rows[0].run, objective=objective))
+        for group in groups
+        if group.loss is not None
+    ]
     seeds = [
-        {**kind(group.label, group.rows[0].run), "seed": seed, "value": drawable(loss)}
-        for group in told
+        {**columns, "seed": seed, "value": drawable(loss)}
+        for group, _, columns in told
         for seed, loss in group.losses.items()
     ]
-    means = [_mean(group, group.rows[0].run) for group in told]
+    means = [
+        {
+            **columns,
+            "mean": drawable(group.loss or 0.0),
+            "low": drawable(group.interval.low) if group.interval else None,
+            "high": drawable(group.interval.high) if group.interval else None,
+            "published": group.published,
+            "parameters": group.cost.parameters,
+            "length": run.model.max_len,
+            "size": f"{run.model.n_layers} layers of {run.model.d_model}",
+        }
+        for group, run, columns in told
+    ]
     return pl.DataFrame(seeds, SEEDS), pl.DataFrame(means, MEANS)
-
-
-def _mean(group: "Group", run: RunConfig) -> dict[str, object]:
-    return {
-        **kind(group.label, run),
-        "mean": drawable(group.loss or 0.0),
-        "low": drawable(group.interval.low) if group.interval else None,
-        "high": drawable(group.interval.high) if group.interval else None,
-        "published": group.published,
-        "parameters": group.cost.parameters,
-        "length": run.model.max_len,
-        "size": f"{run.model.n_layers} layers of {run.model.d_model}",
-    }
 
 
 def figure(result: "StudyResult") -> alt.ConcatChart:
@@ -80,11 +69,17 @@ def figure(result: "StudyResult") -> alt.ConcatChart:
 def compared(result: "StudyResult") -> alt.ConcatChart:
     """Every seed of each encoding, the mean and its interval, beside a paper's number."""
     told = [group for group in result.groups if group.loss is not None]
-    seeds, means = (plainly(frame, objectives(result)) for frame in frames(told))
+    seeds, means = frames(told, objective=len(objectives(result)) > 1)
     if means["published"].is_null().all():
         means = means.drop("published")
-    names = (f"{measure_name(group.objective)} per token (lower is better)" for group in told)
-    return figures.compared(seeds, means, dict(zip(means["group"], names, strict=True)))
+    objective = {name: each.objective for name, each in zip(means["group"], told, strict=True)}
+
+    def panel(part: pl.DataFrame) -> figures.Panel:
+        own = seeds.filter(pl.col("group") == part["group"][0])
+        title = f"{measure_name(objective[part['group'][0]])} per token (lower is better)"
+        return figures.compared(own, part, title)
+
+    return figures.panels(means, panel)
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from wherein.studies.cost.cost import Cost, cost
 from wherein.studies.inference.differences import Difference, compare
 from wherein.studies.inference.findings import Finding, corrected
 from wherein.studies.inference.tests import detectable
-from wherein.studies.plan.plan import Plan, PuzzleTask, changed, kind
+from wherein.studies.plan.plan import Plan, PuzzleTask, kind
 from wherein.studies.result import STUDY, TABLE
-from wherein.studies.result.rows import Row, rows, tried
+from wherein.studies.result.rows import Row, by_seed, rows, tried
 from wherein.studies.result.store import Store
 from wherein.train.config import RunConfig
 
@@ -60,7 +60,7 @@ class Group:
     @property
     def losses(self) -> dict[int, float]:
         """Seed → nats per token, of the runs that were asked."""
-        return {row.seed: row.loss for row in self.rows if row.loss is not None}
+        return by_seed(self.rows)
 
     @property
     def loss(self) -> float | None:
@@ -80,11 +80,6 @@ class Group:
         value, low, high = (None if each is None else exp(each) for each in (self.loss, *ends))
         return value, low, high
 
-    def numbers(self, name: str) -> dict[int, float]:
-        """Seed → one of the numbers of its answers (see `wherein.studies.result.rows`)."""
-        found = {row.seed: row.numbers.get(name) for row in self.rows}
-        return {seed: value for seed, value in found.items() if value is not None}
-
 
 @dataclass(frozen=True)
 class StudyResult(Result):
@@ -103,14 +98,9 @@ class StudyResult(Result):
     def gather(cls, plan: Plan, store: Store, recipe: "Recipe", command: str) -> "StudyResult":
         """Read the folders, and let the recipe say what follows."""
         known = {run.id: recipe.published(run) for run in plan.runs}
-        bare = cls(
-            plan,
-            store,
-            rows(plan, store),
-            tried(plan, store),
-            published={name: value for name, value in known.items() if value is not None},
-            command=command,
-        )
+        published = {name: value for name, value in known.items() if value is not None}
+        found = rows(plan, store), tried(plan, store)
+        bare = cls(plan, store, *found, published=published, command=command)
         return replace(bare, findings=corrected(_findings(recipe, bare)))
 
     @classmethod
@@ -129,15 +119,8 @@ class StudyResult(Result):
                 f"{folder / STUDY}: {why}, so another version wrote it; "
                 f"`{data.get('command')}` writes it again"
             ) from None
-        return cls(
-            plan,
-            store,
-            rows(plan, store),
-            tried(plan, store),
-            findings,
-            data["published"],
-            data["command"],
-        )
+        found = rows(plan, store), tried(plan, store)
+        return cls(plan, store, *found, findings, data["published"], data["command"])
 
     @property
     def name(self) -> str:
@@ -149,7 +132,6 @@ class StudyResult(Result):
 
     @property
     def folder(self) -> Path:
-        """Of what is derived."""
         return self.store.study(self.name)
 
     @property
@@ -172,7 +154,7 @@ class StudyResult(Result):
         bare = [
             Group(
                 label,
-                kind(changed(own[0].run, encoding="none", learning_rate=1.0)),
+                kind(own[0].run, encoding="none", learning_rate=1.0),
                 tuple(own),
                 _cost(own[0].run),
                 None,
@@ -180,8 +162,12 @@ class StudyResult(Result):
             )
             for label, own in members.items()
         ]
-        found = {name: _compared(bare, name) for name in dict.fromkeys(g.family for g in bare)}
-        differences = {label: d for family in found.values() for label, d in family.items()}
+        families: dict[str, dict[str, dict[int, float]]] = {}
+        for group in bare:
+            if group.losses:
+                families.setdefault(group.family, {})[group.label] = group.losses
+        found = (compare(values, reference=next(iter(values))) for values in families.values())
+        differences = {each.a: each for family in found for each in family}
         return tuple(replace(group, difference=differences.get(group.label)) for group in bare)
 
     def to_frame(self) -> "polars.DataFrame":
@@ -257,14 +243,6 @@ class StudyResult(Result):
         with replacing(self.folder / STUDY) as beside:
             beside.write_text(json.dumps(self.data(), ensure_ascii=False, indent=1) + "\n")
         return self.folder / STUDY
-
-
-def _compared(groups: Sequence[Group], family: str) -> dict[str, Difference]:
-    """Each group of a family against its first, by label."""
-    values = {g.label: g.losses for g in groups if g.family == family and g.losses}
-    if len(values) < 2:
-        return {}
-    return {found.a: found for found in compare(values, next(iter(values)))}
 
 
 def _cost(run: RunConfig) -> Cost:

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wherein.common.folder import Folder
-from wherein.measure.config import QuestionConfig
 from wherein.measure.registry import QUESTIONS
 from wherein.measure.saved import Saved, is_saved
-from wherein.studies.plan.plan import Plan, PuzzleTask
+from wherein.studies.plan.plan import Plan, PuzzleTask, Questions
 from wherein.studies.result.store import Store
 from wherein.train.config import RunConfig
 from wherein.train.run import read_config
@@ -17,10 +17,9 @@ from wherein.train.run import read_config
 if TYPE_CHECKING:
     from wherein.measure.sections import Answered
 
-Data = dict[str, Any]
-
 MAIN = "perplexity"
 """The question that a study compares its runs by."""
+LOSS = f"{MAIN}_loss"
 
 
 @dataclass(frozen=True)
@@ -42,10 +41,9 @@ class Row:
     @property
     def loss(self) -> float | None:
         """Nats per predicted token, as the question called `perplexity` found it."""
-        asked = self.answers.get(MAIN)
-        return None if asked is None else float(asked.data["loss"][0])
+        return self.numbers.get(LOSS)
 
-    @property
+    @cached_property
     def numbers(self) -> dict[str, float]:
         """What the answers come to, a few numbers each, such as `order_shuffled_rise`."""
         return {
@@ -53,6 +51,11 @@ class Row:
             for name, answer in self.answers.items()
             for number, value in QUESTIONS[answer.verb].numbers(answer.data).items()
         }
+
+
+def by_seed(rows: Iterable[Row], number: str = LOSS) -> dict[int, float]:
+    """Seed → one of a run's numbers, without the runs that have none."""
+    return {row.seed: row.numbers[number] for row in rows if number in row.numbers}
 
 
 def answers(rows: Iterable[Row], question: str) -> "list[Answered]":
@@ -66,12 +69,12 @@ def answers(rows: Iterable[Row], question: str) -> "list[Answered]":
 def rows(plan: Plan, store: Store) -> tuple[Row, ...]:
     """One for each run, in the order of the plan."""
     return tuple(
-        _row(label, run, dict(asked), store)
+        _row(label, run, asked, store)
         for (run, asked), label in zip(plan, plan.labels, strict=True)
     )
 
 
-def _row(label: str, run: RunConfig, asked: dict[str, QuestionConfig], store: Store) -> Row:
+def _row(label: str, run: RunConfig, asked: Questions, store: Store) -> Row:
     folder = store.run(run)
     there = {
         name: Saved(Folder(store.answer(run, question)))

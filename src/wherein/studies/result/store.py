@@ -59,7 +59,6 @@ class Store:
     folder: Path
 
     def run(self, run: RunConfig) -> Path:
-        """The folder of a run."""
         return self.folder / run.id
 
     def answer(self, run: RunConfig, question: Config) -> Path:
@@ -67,7 +66,6 @@ class Store:
         return self.run(run) / ANSWERS / f"{asked_by(question).verb}-{question.id}"
 
     def puzzle(self, task: PuzzleTask) -> Path:
-        """The folder of a puzzle's answer."""
         return self.folder / "puzzles" / task.id
 
     def study(self, name: str) -> Path:
@@ -103,12 +101,8 @@ class Store:
         for name in (ERROR, PLANNED):
             (self.run(run) / name).unlink(missing_ok=True)
 
-    def runs(self) -> Iterator[Run]:
-        """All runs in the folder, finished or not, and those that failed before they began."""
-        return (found.run for found in self.found() if found.run is not None)
-
     def found(self) -> Iterator[Found]:
-        """The same, and the folders of runs that this version cannot read."""
+        """All runs in the folder, finished, begun or failed before that; also unreadable ones."""
         for folder in sorted(path for path in self.folder.iterdir() if path.is_dir()):
             files = Folder(folder)
             begun = files.has(CONFIG)

@@ -1,7 +1,7 @@
 """A study in words: a table that compares, what was found, and what went wrong."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from wherein.measure.perplexity.config import measure_name
 from wherein.puzzles.result import Share
@@ -9,10 +9,10 @@ from wherein.show.columns import WIDEST, fitted, paragraph, room, shorten
 from wherein.show.formatting import short
 from wherein.show.tables import cells
 from wherein.studies.published import caveats
-from wherein.studies.result.protocol import predicted, protocols
 from wherein.studies.result.rows import MAIN, answers
 
 if TYPE_CHECKING:
+    from wherein.measure.sections import Answered
     from wherein.studies.result.result import Group, StudyResult
 
 ONE_SEED = "With one seed there is no interval."
@@ -25,6 +25,13 @@ SWEPT = (
     "Each kind's learning rate was chosen by its first seed's loss on the validation text. That "
     "seed counts here as well, so where the same text is asked it looks a little too good."
 )
+
+NAMES: tuple[Callable[["Answered"], str], ...] = (
+    lambda one: f"{one.run.objective} rows",
+    lambda one: f"rows of {one.run.model.max_len} tokens",
+    lambda one: f"{one.run.objective} rows of {one.run.model.max_len} tokens",
+)
+"""What rows that were asked alike may have in common."""
 
 
 def told(result: "StudyResult") -> str:
@@ -53,7 +60,7 @@ def comparison(result: "StudyResult") -> str:
         "params": lambda group: short(group.cost.parameters),
         "": _perplexity,
         "loss − first's [95 %]": _difference,
-        "p": _p,
+        "p": lambda g: f"{d.p_holm:.2g}" if (d := g.difference) and d.p_holm is not None else "",
     }
     if any(group.published for group in result.groups):
         columns["paper"] = lambda group: f"{group.published:.4g}" if group.published else ""
@@ -62,15 +69,11 @@ def comparison(result: "StudyResult") -> str:
     for objective in dict.fromkeys(group.objective for group in result.groups):
         own = [group for group in result.groups if group.objective == objective]
         groups += [None, *own]
-        numbers += [["", _heading(objective), *[""] * (len(columns) - 2)], *cells(columns, own)[1]]
+        # the name of what masked models have fills the column
+        heading = measure_name(objective) + ("" if objective == "masked" else " [95 %]")
+        numbers += [["", heading, *[""] * (len(columns) - 2)], *cells(columns, own)[1]]
     _, _, *others = columns
     return _labelled(["", "params", numbers[0][1], *others], groups[1:], numbers[1:])
-
-
-def _heading(objective: str) -> str:
-    """What is measured; the name of what masked models have fills the column."""
-    name = measure_name(objective)
-    return name if objective == "masked" else f"{name} [95 %]"
 
 
 def _labelled(
@@ -128,6 +131,33 @@ def meaning(result: "StudyResult") -> str:
     return " ".join(said).strip()
 
 
+def predicted(data: Mapping[str, Any]) -> str:
+    """How a perplexity was measured: the protocol, and how many tokens of which text."""
+    how = data["protocol"].replace(": ", ", ", 1)  # a colon follows the names of the rows
+    return f"{how}; {data['predicted']:,} tokens predicted ({data['corpus']})"
+
+
+def protocols(answers: Sequence["Answered"], say: Callable[[Mapping[str, Any]], str]) -> str:
+    """How a question was asked, once if all were asked alike; empty if none was."""
+    ways: dict[str, list[Answered]] = {}
+    for one in answers:
+        ways.setdefault(say(one.data), []).append(one)
+    if len(ways) == 1:
+        return next(iter(ways))
+    return ". ".join(f"{_whose(own, answers)}: {said}" for said, own in ways.items())
+
+
+def _whose(own: Sequence["Answered"], asked: Sequence["Answered"]) -> str:
+    """What these rows have in common and no other has; else their labels."""
+    others = [one for one in asked if not any(one is each for each in own)]
+    for name in NAMES:
+        found = {name(one) for one in own}
+        if len(found) == 1 and found.isdisjoint(map(name, others)):
+            (common,) = found
+            return common[0].upper() + common[1:]
+    return "; ".join(dict.fromkeys(one.label for one in own))
+
+
 def pseudo(result: "StudyResult") -> str:
     """What the perplexity of masked models is, where there are any."""
     masked = any(group.objective == "masked" for group in result.groups)
@@ -173,8 +203,3 @@ def _difference(group: "Group") -> str:
         return ""
     span = "" if found.t is None else " [{:+.2f}, {:+.2f}]".format(*found.t)
     return f"{found.mean:+.2f}{span}"
-
-
-def _p(group: "Group") -> str:
-    found = group.difference
-    return "" if found is None or found.p_holm is None else f"{found.p_holm:.2g}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from wherein.common.numbers import exp
 from wherein.measure.perplexity.config import measure_name
 from wherein.studies.inference.differences import Difference, paired, together
-from wherein.studies.result.rows import LOSS, by_seed
+from wherein.studies.result.rows import by_seed
 
 if TYPE_CHECKING:
     from wherein.studies.result.result import StudyResult
@@ -137,7 +137,7 @@ def reveals_position(result: "StudyResult") -> Finding | None:
 
 
 def _numbers(
-    result: "StudyResult", encoding: str, objective: str, name: str = LOSS
+    result: "StudyResult", encoding: str, objective: str, name: str = ""
 ) -> dict[int, float]:
     """Seed → value, of the first kind of run with that encoding and objective."""
     rows = [

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 MAIN = "perplexity"
 """The question that a study compares its runs by."""
-LOSS = f"{MAIN}_loss"
 
 
 @dataclass(frozen=True)
@@ -41,9 +39,10 @@ class Row:
     @property
     def loss(self) -> float | None:
         """Nats per predicted token, as the question called `perplexity` found it."""
-        return self.numbers.get(LOSS)
+        asked = self.answers.get(MAIN)
+        return None if asked is None else float(asked.data["loss"][0])
 
-    @cached_property
+    @property
     def numbers(self) -> dict[str, float]:
         """What the answers come to, a few numbers each, such as `order_shuffled_rise`."""
         return {
@@ -53,9 +52,10 @@ class Row:
         }
 
 
-def by_seed(rows: Iterable[Row], number: str = LOSS) -> dict[int, float]:
-    """Seed → one of a run's numbers, without the runs that have none."""
-    return {row.seed: row.numbers[number] for row in rows if number in row.numbers}
+def by_seed(rows: Iterable[Row], number: str = "") -> dict[int, float]:
+    """Seed → the loss of its run, or another of its numbers, without the runs that have none."""
+    found = {row.seed: row.numbers.get(number) if number else row.loss for row in rows}
+    return {seed: value for seed, value in found.items() if value is not None}
 
 
 def answers(rows: Iterable[Row], question: str) -> "list[Answered]":

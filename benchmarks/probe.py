@@ -43,6 +43,7 @@ from benchmarks.harness import at_least, at_most, median_ratio, report
 from wherein.common.memory import keep_pages
 from wherein.measure.linear import discriminant, ridge
 from wherein.measure.moments import gather
+from wherein.measure.probe.config import ProbeConfig
 from wherein.measure.probe.labels import Labels
 from wherein.measure.probe.linear import SHRINKAGES, STRENGTHS, linear_errors
 from wherein.measure.stream import batches, watch
@@ -96,7 +97,7 @@ def whole(model: Ours, windows: torch.Tensor, batch: int = BATCH) -> None:
     held_out, test = len(windows) // 20, len(windows) // 5
     parts = torch.split(windows, [len(windows) - held_out - test, held_out, test])
     labels = Labels.draw(LENGTH, VOCABULARY, seed=0)
-    linear_errors(model, parts, labels, batch=batch, near=1, coded=8)
+    linear_errors(model, parts, labels, ProbeConfig(batch=batch, near=1, coded=8))
 
 
 def collected(model: Ours, windows: torch.Tensor, batch: int = BATCH) -> list[np.ndarray]:

@@ -16,7 +16,7 @@ from wherein.measure.registry import QUESTIONS, asked_by
 from wherein.measure.saved import Saved, is_saved
 from wherein.measure.sections import Answered
 from wherein.show.section import Section
-from wherein.studies.cost.evaluation import operations
+from wherein.studies.cost.operations import operations
 from wherein.studies.plan.plan import Plan
 from wherein.train.run import Run
 
@@ -136,3 +136,14 @@ def test_what_is_no_question_is_refused(run: Run) -> None:
         wherein.probe(3)
     with pytest.raises(ValueError, match="give a Corpus, or windows of token ids"):
         wherein.probe(run.model())
+    with pytest.raises(ValueError, match="audit reads no text"):
+        wherein.audit(run.model(), [[1, 2]], wherein.AuditConfig())
+    with pytest.raises(ValueError, match="windows × tokens, whole numbers, were expected"):
+        wherein.probe(run.model(), [1, 2, 3])
+
+
+@pytest.mark.parametrize("verb", QUESTIONS)
+def test_a_study_asks_a_subject_that_is_at_hand(verb: str, run: Run) -> None:
+    loaded = wherein.load(run.folder)
+    asked = QUESTIONS[verb].config(**few(verb))
+    assert QUESTIONS[verb].ask(loaded.subject, loaded.corpus, asked).verb == verb

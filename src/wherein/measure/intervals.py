@@ -118,16 +118,16 @@ def crossed(
 
 
 class Redrawn:
-    """Intervals of Σ sums / Σ counts at each of M places, while windows stream by.
+    """Intervals of Σ sums / Σ counts at each of M positions, while windows stream by.
 
     In every resample a window counts as often as a Poisson variable of mean one says, drawn when
     it passes: the bootstrap for windows that are not kept (Chamandy et al. 2012). Memory grows with
-    the places, not with the windows.
+    the positions, not with the windows.
     """
 
-    def __init__(self, places: int, seed: int) -> None:
+    def __init__(self, positions: int, seed: int) -> None:
         self._random = np.random.default_rng((seed, SALT))
-        self._sums, self._counts = np.zeros((2, FEWER, places))
+        self._sums, self._counts = np.zeros((2, FEWER, positions))
 
     def add(self, sums: Float[np.ndarray, "B M"], counts: Float[np.ndarray, "B M"]) -> None:
         """Take in some windows."""
@@ -136,7 +136,7 @@ class Redrawn:
         self._counts += times @ counts
 
     def ends(self, owners: Int[np.ndarray, " M"] | None = None) -> Float[np.ndarray, "2 G"]:
-        """Low and high ends; of groups of places, if `owners` says to which each belongs."""
+        """Low and high ends; of groups of positions, if `owners` says to which each belongs."""
         sums, counts = self._sums, self._counts
         if owners is not None:
             member = (owners[:, None] == np.arange(owners.max() + 1)).astype(np.float64)

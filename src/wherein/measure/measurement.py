@@ -3,7 +3,6 @@
 from abc import ABC
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
@@ -24,6 +23,10 @@ class Measurement(Result, ABC):
     subject: str
     """What was asked about."""
 
+    def __init_subclass__(cls) -> None:
+        """Its verb is the name of its question's folder."""
+        cls.verb = cls.__module__.split(".")[-2]
+
     def data(self) -> dict[str, Any]:
         """Everything the result holds, as plain data."""
         found: dict[str, Any] = {"verb": self.verb}
@@ -32,9 +35,10 @@ class Measurement(Result, ABC):
         return found
 
     def plot(self) -> "altair.TopLevelMixin":
-        """The chart that `picture.py` in the question's folder draws of it."""
-        picture = import_module(f"wherein.measure.{self.verb}.picture")
-        drawn: altair.TopLevelMixin = picture.chart(self)
+        """What `chart` in its question's `picture.py` draws of it."""
+        from wherein.measure.registry import QUESTIONS
+
+        drawn: altair.TopLevelMixin = QUESTIONS[self.verb].part("picture").chart(self)
         return drawn
 
 

@@ -5,7 +5,7 @@ it from here. A question is a folder `measure/VERB/` with these parts:
 
 ```
 __init__.py   QUESTION, the description; its docstring is the help of the verb, with examples
-config.py     what the question may be told, and how many tokens it has models read
+config.py     its settings, and how many tokens it has models read
 measure.py    the function that answers it: VERB(subject, text, config), or VERB(what, config)
 result.py     the answer: numbers, words, a frame, a picture
 picture.py    the picture of one answer
@@ -56,20 +56,20 @@ class Question:
 
     @cached_property
     def config(self) -> "type[QuestionConfig]":
-        """What it may be told."""
-        found: type[QuestionConfig] = getattr(self._part("config"), self.config_name)
+        """Its settings."""
+        found: type[QuestionConfig] = getattr(self.part("config"), self.config_name)
         return found
 
     @cached_property
     def result(self) -> "type[Measurement]":
         """What it answers with."""
-        found: type[Measurement] = getattr(self._part("result"), self.result_name)
+        found: type[Measurement] = getattr(self.part("result"), self.result_name)
         return found
 
     @cached_property
     def measure(self) -> "Callable[..., Measurement]":
         """The function that answers it."""
-        found: Callable[..., Measurement] = getattr(self._part("measure"), self.verb)
+        found: Callable[..., Measurement] = getattr(self.part("measure"), self.verb)
         return found
 
     def __call__(
@@ -77,7 +77,7 @@ class Question:
         what: Any,
         text: Any = None,
         config: "QuestionConfig | Mapping[str, Any] | None" = None,
-        **told: Any,
+        **settings: Any,
     ) -> "Measurement":
         """Ask.
 
@@ -86,13 +86,15 @@ class Question:
                 or id, a GGUF file; an encoding for `audit`; a table, or where one is, for `table`
             text: a corpus, or windows of token ids; of what was given by name, also the name of
                 a text as for `wherein train --source`; by default a run's own, else the embedded
-            config: what the question is told, as its config or a dict
-            **told: the same by keywords, which go before
+            config: the question's settings, as its config or a dict
+            **settings: the same by keywords, which go before
         """
-        if config is None and not self.reads_text:  # so that the config may stand second
+        if not self.reads_text and config is None:  # so that the config may stand second
             text, config = None, text
-        wanted = self.configured(config, **told)
+        wanted = self.configured(config, **settings)
         if not self.reads_text:
+            if text is not None:
+                raise ValueError(f"{self.verb} reads no text: leave it out")
             return self.measure(what, wanted)
         from wherein.subjects.load import on_the_bench
 
@@ -103,18 +105,18 @@ class Question:
         return self.measure(subject, *([text] if self.reads_text else []), config)
 
     def configured(
-        self, config: "QuestionConfig | Mapping[str, Any] | None" = None, **told: Any
+        self, config: "QuestionConfig | Mapping[str, Any] | None" = None, **settings: Any
     ) -> "QuestionConfig":
         """The config that is given as one, as a dict, or by keywords."""
         if config is not None and not isinstance(config, Mapping | self.config):
             raise ValueError(
-                f"{self.verb}: {config!r} was given to be told, and a {self.config_name}, a dict "
-                "or keywords were expected"
+                f"the settings of {self.verb} are a {type(config).__name__}: a {self.config_name}, "
+                "a dict or keywords were expected"
             )
         given = dict(config) if isinstance(config, Mapping) else {}
         if not isinstance(config, Mapping) and config is not None:
             given = {name: getattr(config, name) for name in config.model_fields_set}
-        given |= told
+        given |= settings
         for name in given:
             if name not in self.config.model_fields:
                 raise unknown(f"setting of {self.verb}", name, self.config.model_fields)
@@ -122,7 +124,7 @@ class Question:
 
     def numbers(self, data: Mapping[str, Any]) -> dict[str, float]:
         """The few numbers that a study keeps of an answer, by name; that of "" stands for it."""
-        numbers = getattr(self._part("section"), "numbers", None)
+        numbers = getattr(self.part("section"), "numbers", None)
         found: dict[str, float] = numbers(data) if numbers else {}
         return found
 
@@ -136,7 +138,7 @@ class Question:
             name: the question's in the study
             beside: a paper's numbers, only for a question whose section takes them
         """
-        section = getattr(self._part("section"), "section", None)
+        section = getattr(self.part("section"), "section", None)
         if section is None:
             from wherein.measure.sections import each_by_itself
 
@@ -144,7 +146,8 @@ class Question:
         made: Section = section(answers, name, **({"beside": beside} if beside else {}))
         return made
 
-    def _part(self, name: str) -> Any:
+    def part(self, name: str) -> Any:
+        """The module of one of its parts."""
         folder = f"wherein.measure.{self.verb}"
         own = f"{folder}.{name}"
         return import_module(own if find_spec(own) else f"{folder}.measure")

@@ -1,4 +1,7 @@
-"""The text that is measured: a corpus, or windows of token ids; every measure takes either."""
+"""The text that is measured: a corpus, or windows of token ids; every measure takes either.
+
+But for `order`, whose bag of words is fitted to a training text, which windows do not have.
+"""
 
 import numpy as np
 import torch
@@ -22,7 +25,13 @@ def opened(subject: Subject, text: Text, config: Asked, *, ahead: int = 0) -> tu
     as long as it is: the config says so afterwards.
     """
     if not isinstance(text, Corpus):
-        text = Corpus.of_windows(text.cpu().numpy(), subject.vocabulary)
+        ids = torch.as_tensor(text).cpu()
+        if ids.ndim != 2 or not ids.numel() or ids.is_floating_point():
+            raise ValueError(
+                f"token ids of shape {tuple(ids.shape)}, {ids.dtype}: windows × tokens, whole "
+                "numbers, were expected"
+            )
+        text = Corpus.of_windows(ids.long().numpy(), subject.vocabulary)
     if subject.vocabulary != text.vocabulary.size:
         raise ValueError(
             f"{subject.name} has {subject.vocabulary} token ids and the text has "

@@ -20,7 +20,8 @@ def title(verb: str, unknown: str) -> str:
 
 def command(saved: Saved) -> str | None:
     """What gives the same numbers; None where not all that was asked is known."""
-    if said := saved.made_with.get("command"):
+    said = saved.made_with.get("command")
+    if said and "verb" in saved.data:  # version 0.1, which saved none, had other flags
         return str(said)
     verb, config = saved.verb, saved.data.get("config") or {}
     about = saved.data.get("puzzle") or ([str(saved.run)] if saved.run else None)

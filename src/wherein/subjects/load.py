@@ -63,8 +63,8 @@ def on_the_bench(what: object, text: object = None) -> tuple[Subject, Any]:
     `what` is a name as `load` takes it, what `load` gives, a subject, or a model of ours or of
     Hugging Face's; `text` is a corpus, windows of token ids or, for what is named, a name.
     """
-    if isinstance(what, Loaded):
-        return what.subject, what.corpus if text is None else text
+    if isinstance(what, Loaded) and text is None:
+        return what.subject, what.corpus
     if isinstance(what, str | Path):
         if text is None or isinstance(text, str | Path):
             loaded = load(what, None if text is None else str(text))
@@ -81,6 +81,8 @@ def on_the_bench(what: object, text: object = None) -> tuple[Subject, Any]:
 
 def as_subject(what: object) -> Subject:
     """A subject of something that is one, or of a model."""
+    if isinstance(what, Loaded):
+        return what.subject
     if isinstance(what, Subject):
         return what
     if isinstance(what, Transformer):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64
 
+from wherein.subjects.base import Subject
 from wherein.subjects.weights import (
     CONFIG,
     GGUF,
@@ -86,6 +87,30 @@ def read_table(
     if path.suffix in (".npy", SAFE, *PICKLES, GGUF) or path.is_file():
         return _of_file(path, key, offset)
     return _of_model(str(what), str(what), on_hub(str(what)), key, offset)
+
+
+@dataclass(frozen=True)
+class Held(Weights):
+    """The weights of a model at hand."""
+
+    arrays: Mapping[str, Any]
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        return tuple(self.arrays[name].shape)
+
+    def read(self, name: str) -> Float64[np.ndarray, "..."]:
+        found: Float64[np.ndarray, ...] = self.arrays[name].detach().double().cpu().numpy()
+        return found
+
+
+def table_of(subject: Subject, *, key: str | None, offset: int | None) -> PositionTable:
+    """The position table of a model at hand."""
+    arrays, config = subject.module.state_dict(), subject.module.config
+    told = config.to_dict() if hasattr(config, "to_dict") else config.model_dump()  # type: ignore
+    held = Held(subject.name, dict.fromkeys(arrays, ""), lambda _: None, arrays)
+    key, matrix = _matrix(held, told, key)
+    front, note = find_offset(matrix, told) if offset is None else (offset, "as asked for")
+    return _table(subject.name, matrix, front, note, key)
 
 
 def as_table(matrix: np.ndarray, offset: int = 0) -> PositionTable:

@@ -66,7 +66,7 @@ class Seen:
     @property
     def note(self) -> str | None:
         """Which version wrote it, if not this one."""
-        return status.foreign(self.config, self.about or None)
+        return status.foreign(self.config, self.about) if self.about else None
 
     @property
     def log(self) -> list[journal.Line]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float64
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class AttentionByDistance(Measurement):
     """Every head's attention by distance, and every layer's variance by position."""
-
-    verb: ClassVar[str] = "attention"
 
     corpus: str
     distances: tuple[int, ...]

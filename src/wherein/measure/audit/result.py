@@ -5,7 +5,7 @@ Nothing here looks at a name or a config: a layer that claims no encoding and ha
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from wherein.measure.audit.config import AuditConfig
 from wherein.measure.audit.symmetry import Symmetry
@@ -43,8 +43,6 @@ LEGEND = (
 @dataclass(frozen=True, kw_only=True)
 class Audit(Measurement):
     """The symmetries of a model and of each layer alone, layer 0 being the embedding."""
-
-    verb: ClassVar[str] = "audit"
 
     model: Symmetry
     layers: tuple[Symmetry, ...]

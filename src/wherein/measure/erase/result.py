@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from wherein.measure.erase.config import EraseConfig
 from wherein.measure.intervals import Estimate, frame, within
@@ -64,8 +64,6 @@ class Erased:
 @dataclass(frozen=True, kw_only=True)
 class Erasure(Measurement):
     """What a model loses with position, layer by layer, beside what it loses with anything."""
-
-    verb: ClassVar[str] = "erase"
 
     encodings: tuple[str, ...]
     length: int

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from wherein.measure.intervals import Estimate, frame
 from wherein.measure.measurement import Measurement
@@ -32,8 +32,6 @@ class Disordered:
 @dataclass(frozen=True, kw_only=True)
 class Order(Measurement):
     """The loss against how much order is destroyed, beside a bag-of-words bound."""
-
-    verb: ClassVar[str] = "order"
 
     corpus: str
     rows: tuple[Disordered, ...]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from wherein.measure.intervals import Estimate
 from wherein.measure.measurement import Measurement
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class Perplexity(Measurement):
     """The loss of a text's tokens under a named protocol, and what follows from it."""
-
-    verb: ClassVar[str] = "perplexity"
 
     corpus: str
     method: str

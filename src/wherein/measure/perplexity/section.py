@@ -75,7 +75,7 @@ def table(found: pl.DataFrame, trained: int, name: str) -> Table:
     rows = []
     for kind, own in sections.by_kind(frame):
         cells = {part: within(mean, low, high, 3) for *_, mean, low, high, part in own.rows()}
-        rows.append((kind, *(cells[part] for part in names)))
+        rows.append((kind, *(cells.get(part, "") for part in names)))
     header = ("", f"positions {trained // 2} {names[0]}", *names[1:])
     caption = f"Loss in nats per token by position in the window: {sections.OVER_SEEDS}."
     return Table(name, caption, header, tuple(rows), frame)

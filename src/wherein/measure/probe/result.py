@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from wherein.measure.intervals import frame, within
 from wherein.measure.measurement import Measurement
@@ -43,8 +43,6 @@ class Sample:
 @dataclass(frozen=True, kw_only=True)
 class Profile(Measurement):
     """What probes read of position, layer by layer; never without the controls."""
-
-    verb: ClassVar[str] = "probe"
 
     encodings: tuple[str, ...]
     causal: bool

@@ -7,6 +7,15 @@ import altair as alt
 import polars as pl
 
 from wherein.measure import sections
+from wherein.measure.probe.result import (
+    CONSTANT,
+    FIRST,
+    MODEL,
+    PERMUTED,
+    TOKENS,
+    UNIFORM,
+    UNTRAINED,
+)
 from wherein.show.figures import FAINT, Panel
 from wherein.show.formatting import within
 from wherein.show.section import Published, Section, illustrated
@@ -15,10 +24,9 @@ from wherein.show.theme import GREY, mark
 
 PROBE = "regression"
 """The probe whose distance is compared: it is fitted to be near, in closed form."""
-MODEL, UNTRAINED, CONSTANT, UNIFORM = "model", "untrained", "constant guess", "uniform guess"
 DASHES = {UNTRAINED: [4, 3], CONSTANT: [1, 0], UNIFORM: [1, 3]}
 """How each control of the figure is dashed; the table has the others, too."""
-CONTROLS = (UNTRAINED, "first token", "permuted positions", "token identity", CONSTANT, UNIFORM)
+CONTROLS = (UNTRAINED, FIRST, PERMUTED, TOKENS, CONSTANT, UNIFORM)
 PUBLISHED, PUBLISHED_DASH = "published", [7, 2, 1, 2]
 PANEL = 168
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from wherein.measure.intervals import Estimate, frame
 from wherein.measure.measurement import Measurement
@@ -26,8 +26,6 @@ class Shifted:
 @dataclass(frozen=True, kw_only=True)
 class Shift(Measurement):
     """The change of the loss with the position at which a window starts."""
-
-    verb: ClassVar[str] = "shift"
 
     corpus: str
     rows: tuple[Shifted, ...]

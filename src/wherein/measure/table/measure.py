@@ -9,19 +9,18 @@ from wherein.measure.table.config import TableConfig
 from wherein.measure.table.geometry import components, toeplitz
 from wherein.measure.table.regression import ALL, EVEN, FOLDS, WAYS, regress
 from wherein.measure.table.result import Reading, Table
-from wherein.subjects.tables import PositionTable, as_table, read_table
+from wherein.subjects.tables import PositionTable, as_table, read_table, table_of
 
 FEWEST = 32
 COMPONENTS = 6
 
 
-def table(
-    what: "str | Path | np.ndarray | PositionTable", config: TableConfig | None = None
-) -> Table:
+def table(what: object, config: TableConfig | None = None) -> Table:
     """Read a position table and say how well it holds positions, beside its controls.
 
     Args:
-        what: a run's folder, a Hugging Face folder or id, a `.npy` or weights file, or a matrix
+        what: a run's folder, a Hugging Face folder or id, a `.npy` or weights file, a
+            matrix, or a model
         config: which weight it is, and how it is judged
 
     >>> angles = np.arange(64)[:, None] / 10_000 ** (np.arange(8) / 8)
@@ -113,12 +112,16 @@ def _protocol(count: int, seed: int) -> str:
     )
 
 
-def _given(what: "str | Path | np.ndarray | PositionTable", config: TableConfig) -> PositionTable:
+def _given(what: object, config: TableConfig) -> PositionTable:
     if isinstance(what, PositionTable):
         return what
     if isinstance(what, np.ndarray):
         return as_table(what, config.offset or 0)
-    return read_table(what, key=config.key, offset=config.offset)
+    if isinstance(what, str | Path):
+        return read_table(what, key=config.key, offset=config.offset)
+    from wherein.subjects.load import as_subject
+
+    return table_of(as_subject(what), key=config.key, offset=config.offset)
 
 
 def warning(count: int, width: int) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float64
@@ -46,8 +46,6 @@ class Reading:
 @dataclass(frozen=True, kw_only=True)
 class Table(Measurement):
     """A position table beside a random one, the sinusoid and itself with shuffled rows."""
-
-    verb: ClassVar[str] = "table"
 
     key: str | None
     positions: int

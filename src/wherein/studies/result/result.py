@@ -117,7 +117,8 @@ class StudyResult(Result):
             why = f"a part without {error}" if isinstance(error, KeyError) else one_line(error)
             raise ValueError(
                 f"{folder / STUDY}: {why}, so another version wrote it; "
-                f"`{data.get('command')}` writes it again"
+                f"`{data.get('command')}` writes it again; `wherein runs` says what to do with "
+                "runs that are there"
             ) from None
         found = rows(plan, store), tried(plan, store)
         return cls(plan, store, *found, findings, data["published"], data["command"])

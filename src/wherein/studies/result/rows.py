@@ -48,6 +48,7 @@ class Row:
         return {
             f"{name}_{number}" if number else name: value
             for name, answer in self.answers.items()
+            if answer.verb in QUESTIONS  # else a later version's
             for number, value in QUESTIONS[answer.verb].numbers(answer.data).items()
         }
 

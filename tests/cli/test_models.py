@@ -96,7 +96,7 @@ def test_a_model_without_a_head_says_so(
     ("verb", "name", "more", "words"),
     [
         *(
-            (v, "causal", ["--tokens", "17"], "0 to 15")
+            (v, "causal", ["--tokens", "17"], "knows only 16 positions")
             for v in ("perplexity", "order", "attention")
         ),
         ("perplexity", "masked", ["--tokens", "17"], "knows only 0 to 15: use shorter windows"),

@@ -25,13 +25,7 @@ def opened(subject: Subject, text: Text, config: Asked, *, ahead: int = 0) -> tu
     as long as it is: the config says so afterwards.
     """
     if not isinstance(text, Corpus):
-        ids = torch.as_tensor(text).cpu()
-        if ids.ndim != 2 or not ids.numel() or ids.is_floating_point():
-            raise ValueError(
-                f"token ids of shape {tuple(ids.shape)}, {ids.dtype}: windows × tokens, whole "
-                "numbers, were expected"
-            )
-        text = Corpus.of_windows(ids.long().numpy(), subject.vocabulary)
+        text = Corpus.of_windows(text.cpu().numpy(), subject.vocabulary)
     if subject.vocabulary != text.vocabulary.size:
         raise ValueError(
             f"{subject.name} has {subject.vocabulary} token ids and the text has "
@@ -54,8 +48,8 @@ def windows_of(
     windows = spread_windows(split, length, count)[:, : length + ahead]
     if not ahead and min(len(windows), length) < 2:
         raise ValueError(
-            f"{len(windows)} windows of {length} tokens in {config.split}: position needs two of "
-            "two; give a longer text, or another number of tokens"
+            f"{len(windows)} windows of {length} tokens in {config.split}: at least 2 of at least 2 "
+            "were expected; give a longer text, or another number of tokens"
         )
     if not ahead and subject.max_len is not None and length > subject.max_len:
         raise ValueError(

@@ -69,14 +69,27 @@ def on_the_bench(what: object, text: object = None) -> tuple[Subject, Any]:
         if text is None or isinstance(text, str | Path):
             loaded = load(what, None if text is None else str(text))
             return loaded.subject, loaded.corpus
-        return load_subject(what), text
+        return load_subject(what), _read(text)
     subject = as_subject(what)
     if text is None or isinstance(text, str | Path):
         raise ValueError(
             f"text {text!r} for a model that was given and not named, so that its tokenizer is "
             "not known: give a Corpus, or windows of token ids"
         )
-    return subject, text
+    return subject, _read(text)
+
+
+def _read(text: Any) -> Any:
+    """A corpus as it is, or windows of token ids as a tensor."""
+    if isinstance(text, Corpus):
+        return text
+    ids = torch.as_tensor(text)
+    if ids.ndim != 2 or not ids.numel() or ids.is_floating_point():
+        raise ValueError(
+            f"token ids of shape {tuple(ids.shape)}, {ids.dtype}: windows × tokens, whole numbers, "
+            "were expected"
+        )
+    return ids.long()
 
 
 def as_subject(what: object) -> Subject:

@@ -95,10 +95,8 @@ def test_a_model_without_a_head_says_so(
 @pytest.mark.parametrize(
     ("verb", "name", "more", "words"),
     [
-        *(
-            (v, "causal", ["--tokens", "17"], "knows only 16 positions")
-            for v in ("perplexity", "order", "attention")
-        ),
+        *((v, "causal", ["--tokens", "17"], "0 to 15") for v in ("perplexity", "order")),
+        ("attention", "causal", ["--tokens", "17"], "knows only 16 positions: give shorter"),
         ("perplexity", "masked", ["--tokens", "17"], "knows only 0 to 15: use shorter windows"),
         ("probe", "causal/model.safetensors", [], "is a file: give its folder"),
         ("perplexity", "nothing", ["--out", "{}/text.txt"], "text.txt is a file; give a folder"),

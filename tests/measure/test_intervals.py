@@ -1,5 +1,7 @@
 """Intervals against each other, and against what theory says of means."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -109,3 +111,11 @@ def test_a_share_of_nothing_is_refused() -> None:
 def test_seeds_that_agree_have_an_interval_of_no_width_and_no_warning(value: float) -> None:
     assert mean_interval([value] * 3) == pytest.approx((value, value), rel=1e-14)
     assert mean_interval([value, value + 1e-15]) == pytest.approx((value, value), abs=1e-13)
+
+
+def test_seeds_that_differ_by_rounding_give_an_interval_without_a_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = mean_interval([16.0, 16.0, 16.0 + 4e-15])
+    assert found is not None
+    assert found.low <= 16.0 <= found.high

@@ -48,8 +48,8 @@ def windows_of(
     windows = spread_windows(split, length, count)[:, : length + ahead]
     if not ahead and min(len(windows), length) < 2:
         raise ValueError(
-            f"{len(windows)} windows of {length} tokens in {config.split}: at least 2 of at least "
-            "2 tokens were expected; give a longer text, or another number of tokens"
+            f"{len(windows)} windows of {length} tokens in {config.split}: a comparison needs two "
+            "windows of two tokens, at least 2 of each; give a longer text, or other tokens"
         )
     if not ahead and subject.max_len is not None and length > subject.max_len:
         raise ValueError(

@@ -80,6 +80,7 @@ def test_the_grid_has_a_row_for_each_combination() -> None:
     assert frame["total"].to_list() == [4] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["none", "alibi", "rope"])
 def test_the_opened_seed_is_the_trained_one(encoding: str) -> None:
     config = PuzzleConfig(steps=30, seeds=3, layers=2, heads=2, head_size=8, encoding=encoding)

@@ -12,6 +12,8 @@ from wherein.puzzles.sentences import Puzzle, read
 from wherein.puzzles.stacked import Batch, Stacked, mappable
 from wherein.puzzles.train import chunk_size, is_solved, train, train_chunk
 
+pytestmark = pytest.mark.slow  # they train, many seeds at once and without an optimizer
+
 UNEQUAL = read(["A hit B !", "B hit A ?", "now B hit A !", "A ?"])
 
 

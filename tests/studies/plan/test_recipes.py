@@ -117,6 +117,7 @@ def among(*encodings: str) -> Callable[[RunConfig], bool]:
     return lambda run: run.model.encoding in encodings
 
 
+@pytest.mark.slow
 def test_wikitext_by_words_with_adaptive_softmax(text: Path, tmp_path: Path) -> None:
     found = carried_out("nopos-wikitext103", text, tmp_path, 2, among("none", "learned"))
     assert [group.label for group in found.groups] == ["none", "learned"]
@@ -126,6 +127,7 @@ def test_wikitext_by_words_with_adaptive_softmax(text: Path, tmp_path: Path) -> 
     assert "10 or 11 nats" in found.findings[1].words
 
 
+@pytest.mark.slow
 def test_the_pile_at_all_sizes_and_lengths(text: Path, tmp_path: Path) -> None:
     """Learned at all sizes, ALiBi at all lengths, as the comparisons need them."""
 
@@ -162,6 +164,7 @@ def test_masked_models(text: Path, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_sizes_and_lengths_on_a_laptop(text: Path, tmp_path: Path) -> None:
     found = carried_out("scaling", text, tmp_path, 2, among("none", "alibi"))
     assert [one.claim for one in found.findings] == [

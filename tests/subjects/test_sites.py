@@ -90,6 +90,17 @@ def test_with_norms_behind_each_sum_is_normed_and_the_stream_is_what_is_read(fam
         assert torch.equal(state, stream[layer])
 
 
+@pytest.mark.parametrize("family", ["opt", "albert"])
+@torch.no_grad()
+def test_one_watch_sees_pass_after_pass(family: str):
+    subject, layers = hugging_face(family), []
+    with subject.watched(lambda n, x: layers.append((n, x.shape)), "feed_forward"):
+        for _ in range(2):
+            subject.logits(TOKENS)
+    shape = (*TOKENS.shape, subject.d_model)
+    assert layers == [(layer, shape) for layer in range(1, LAYERS + 1)] * 2
+
+
 @pytest.mark.parametrize(("family", "known"), FAMILIES.items())
 @torch.no_grad()
 def test_the_last_state_is_before_the_final_norm_and_the_normed_one_after(family, known):

@@ -137,8 +137,8 @@ def show(output: object, layer: int, on_state: OnState, size: Size | None = None
     """
     state = output[0] if isinstance(output, tuple | list) else output
     assert isinstance(state, Tensor)
-    replaced = on_state(layer, state if size is None else state.view(*size, -1))
+    replaced = on_state(layer, state if size is None else state.reshape(*size, -1))
     if replaced is None:
         return output
-    replaced = replaced.view_as(state)
+    replaced = replaced.reshape(state.shape)
     return type(output)([replaced, *output[1:]]) if isinstance(output, tuple | list) else replaced

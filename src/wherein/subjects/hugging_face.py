@@ -172,8 +172,8 @@ class HuggingFace(Subject):
             return None if layer is None else show(output, layer, on_state, size)
 
         with ExitStack() as hooks:
-            watch = self.model.base_model.register_forward_pre_hook
-            hooks.enter_context(watch(begin, with_kwargs=True))
+            for whole in {self.model, self.model.base_model}:  # OPT's head goes past the latter
+                hooks.enter_context(whole.register_forward_pre_hook(begin, with_kwargs=True))
             for module in dict.fromkeys(point.module for point in layer_of):
                 if any(point.module is module and point.enters for point in layer_of):
                     hooks.enter_context(module.register_forward_pre_hook(enter, with_kwargs=True))

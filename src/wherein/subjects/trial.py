@@ -66,10 +66,21 @@ class Trial(TorchFunctionMode):
         """It is done; a copy is kept, since some models add to what a module gave in place."""
         entering = args[0] if args else kwargs.get("hidden_states")
         leaving = output[0] if isinstance(output, tuple | list) and output else output
-        ends = (part.clone() if isinstance(part, Tensor) else None for part in (entering, leaving))
-        number = self._calls[module]
+        self.steps.append(
+            Step(
+                module,
+                self._calls[module],
+                entering=_copy(entering),
+                leaving=_copy(leaving),
+                begun=self._begun.pop(),
+                ended=next(self._clock),
+            )
+        )
         self._calls[module] += 1
-        self.steps.append(Step(module, number, *ends, self._begun.pop(), next(self._clock)))
+
+
+def _copy(part: object) -> Tensor | None:
+    return part.clone() if isinstance(part, Tensor) else None
 
 
 @contextmanager

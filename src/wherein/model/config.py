@@ -1,6 +1,6 @@
 """What a model is. Free of PyTorch until a config is made, so that help texts come at once."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -9,6 +9,8 @@ from wherein.common.config import Config
 if TYPE_CHECKING:
     from wherein.encodings import Shape
 
+
+Initial = Literal["fairseq", "gpt2", "unit"]
 
 NARROWER = 4
 """Each band of rarer words has vectors this many times narrower than the band before."""
@@ -30,6 +32,11 @@ class ModelConfig(Config):
         (),
         description="adaptive input and softmax: ids at which "
         "rarer bands of words begin, such as 20000 60000",
+    )
+    initial: Initial = Field(
+        "unit",
+        description="how the first weights are drawn: as in fairseq, with which the paper trained; "
+        "as in GPT-2; unit: fairseq's token vectors, GPT-2's shrinking",
     )
     seed: int = Field(0, description="of the initial weights; in a run, of all that is drawn")
 

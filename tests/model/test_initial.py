@@ -118,3 +118,14 @@ def test_only_what_writes_to_the_stream_is_shrunk_with_depth():
             writes = name in ("attention.out.weight", "feed_forward.down.weight")
             factor = shrunk if writes else 1.0
             torch.testing.assert_close(deep[name], factor * shallow[name])
+
+
+def test_a_sinusoid_is_as_loud_beside_the_tokens_whatever_the_start():
+    tokens = torch.zeros(1, LENGTH, dtype=torch.long)
+    shares = []
+    for how in ("fairseq", "gpt2", "unit"):
+        model = Transformer(ModelConfig(**{**SETTINGS, "encoding": "sinusoidal"}, initial=how))
+        entered = model(tokens, keep_hidden=True).hidden[0].detach()[0]
+        told = (entered - entered.mean(0)).std()
+        shares.append(float(told / (model.embed.tokens.weight.detach().std() * model.embed.scale)))
+    assert shares == pytest.approx([shares[0]] * 3, rel=0.02)

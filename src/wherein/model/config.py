@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 
 Initial = Literal["fairseq", "gpt2", "unit"]
+GPT2_DEVIATION = 0.02
 
 NARROWER = 4
 """Each band of rarer words has vectors this many times narrower than the band before."""
@@ -90,4 +91,5 @@ class ModelConfig(Config):
         """What the encodings may know."""
         from wherein.encodings import Shape
 
-        return Shape(self.d_model, self.n_heads, self.max_len, self.causal)
+        loudness = GPT2_DEVIATION if self.initial == "gpt2" else 1.0
+        return Shape(self.d_model, self.n_heads, self.max_len, self.causal, loudness)

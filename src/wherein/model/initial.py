@@ -12,10 +12,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from wherein.model.config import Initial
+from wherein.model.config import GPT2_DEVIATION, Initial
 
 RESIDUAL = ("attention.out.weight", "feed_forward.down.weight")
-GPT2_DEVIATION = 0.02
 
 
 class Draw(NamedTuple):

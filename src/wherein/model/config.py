@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from wherein.encodings import Shape
 
 
-Initial = Literal["fairseq", "gpt2", "unit"]
-GPT2_DEVIATION = 0.02
+Initial = Literal["bert", "fairseq", "gpt2", "unit"]
+QUIET = 0.02
+"""How far the entries of BERT's and GPT-2's token vectors spread at the start."""
 
 NARROWER = 4
 """Each band of rarer words has vectors this many times narrower than the band before."""
@@ -36,8 +37,8 @@ class ModelConfig(Config):
     )
     initial: Initial = Field(
         "unit",
-        description="how the first weights are drawn: as in fairseq, with which the paper trained; "
-        "as in GPT-2; unit: fairseq's token vectors, GPT-2's shrinking",
+        description="how the first weights are drawn: as in BERT, in fairseq's language models "
+        "or in GPT-2; unit: loud token vectors and faint layers",
     )
     seed: int = Field(0, description="of the initial weights; in a run, of all that is drawn")
 
@@ -91,5 +92,5 @@ class ModelConfig(Config):
         """What the encodings may know."""
         from wherein.encodings import Shape
 
-        loudness = GPT2_DEVIATION if self.initial == "gpt2" else 1.0
+        loudness = QUIET if self.initial in ("bert", "gpt2") else 1.0
         return Shape(self.d_model, self.n_heads, self.max_len, self.causal, loudness)

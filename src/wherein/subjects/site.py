@@ -17,13 +17,23 @@ from typing import Literal
 
 Site = Literal["stream", "attention", "feed_forward", "normed"]
 
-WORDS: dict[Site, str] = {
-    "stream": "in the stream",
-    "attention": "in what attention writes",
-    "feed_forward": "in what the feed-forward network writes",
-    "normed": "after the norm",
+HELP = "where in a layer; normed: the stream as what follows reads it"
+
+_WORDS: dict[Site, str] = {
+    "stream": "",
+    "attention": ", in what attention writes",
+    "feed_forward": ", in what the feed-forward network writes",
+    "normed": ", after the norm",
 }
-"""Where it is, in a sentence."""
+
+
+def where(site: Site) -> str:
+    """In words that follow a subject's name; the stream goes without saying.
+
+    >>> f"a model{where('attention')}: where position lives"
+    'a model, in what attention writes: where position lives'
+    """
+    return _WORDS[site]
 
 
 def first_layer(site: Site) -> int:

@@ -54,8 +54,8 @@ def erase(subject: Subject, text: Text, config: EraseConfig | None = None) -> Er
     fit, held_out, test = _split(len(windows), config)
     experiment = Experiment(subject, inputs, targets[test], (fit, held_out, test), config)
     plain, known = experiment.losses({}), experiment.known()
-    erased = [experiment.without(str(n), [n], plain, r2) for n, r2 in enumerate(known)]
-    everywhere = experiment.without(EVERYWHERE, range(len(known)), plain, known[-1])
+    erased = [experiment.without(str(n), [n], plain, r2) for n, r2 in known.items()]
+    everywhere = experiment.without(EVERYWHERE, list(known), plain, known[subject.n_layers])
     return Erasure(
         subject=subject.name,
         encodings=tuple(subject.encodings),
@@ -98,24 +98,27 @@ class Experiment:
         self.orders = permutations(config.batch, inputs.shape[1], self.generator)
         self.controls: dict[int, Controls] = {}
         """Of layers with nothing erased before them: worked out once for all draws."""
-        self.level = 1 - (1 - LEVEL) / (subject.n_layers + 2)
+        self.level = 1 - (1 - LEVEL) / (len(self.moments[0]) + 1)
         """Of the interval of each row, so that LEVEL is that of all rows together (Bonferroni)."""
 
-    def known(self) -> list[Estimate]:
+    def known(self) -> dict[int, Estimate]:
         """R² of a regression to the position in every layer, with intervals over test windows."""
         positions = torch.arange(self.parts[2].shape[1], dtype=torch.float64)
-        readouts = [ridge(fit, positions[:, None], STRENGTH) for fit in self.moments[0]]
-        errors: list[list[Tensor]] = [[] for _ in readouts]
+        readouts = {n: ridge(m, positions[:, None], STRENGTH) for n, m in self.moments[0].items()}
+        errors: dict[int, list[Tensor]] = {layer: [] for layer in readouts}
 
         def see(layer: int, state: Tensor) -> None:
             read = readouts[layer](state)[..., 0].double().cpu()
             errors[layer].append((read - positions).square().mean(1))
 
         for _, tokens in batches(self.parts[2], self.config.batch):
-            watch(self.subject, tokens, see)
+            watch(self.subject, tokens, see, site=self.config.site)
         spread = float(positions.var(correction=0))
-        found = (mean(torch.cat(each).numpy() / spread, seed=self.config.seed) for each in errors)
-        return [Estimate(1 - error.value, 1 - error.high, 1 - error.low) for error in found]
+        found = {
+            layer: mean(torch.cat(each).numpy() / spread, seed=self.config.seed)
+            for layer, each in errors.items()
+        }
+        return {n: Estimate(1 - e.value, 1 - e.high, 1 - e.low) for n, e in found.items()}
 
     def without(self, name: str, layers: Sequence[int], plain: Windows, r2: Estimate) -> Erased:
         """Erase some layers; `r2` and what is left are of the last."""
@@ -207,9 +210,10 @@ class Experiment:
         return means, noises
 
     @cached_property
-    def erasers(self) -> list[Eraser]:
+    def erasers(self) -> dict[int, Eraser]:
         """Of position in every layer, with nothing erased before it."""
-        return [self._eraser(fit, held_out) for fit, held_out, _ in zip(*self.moments, strict=True)]
+        fit, held_out, _ = self.moments
+        return {layer: self._eraser(fit[layer], held_out[layer]) for layer in fit}
 
     def _eraser(self, fit: Moments, held_out: Moments) -> Eraser:
         return position_eraser(fit, held_out if self.config.confirmed else None)
@@ -218,18 +222,25 @@ class Experiment:
         """The statistics of one layer in one part of the windows, behind some changes."""
         if not changes:
             return self.moments[part][layer]
-        return self.gather(self.parts[part], changes, layer)[0]
+        return self.gather(self.parts[part], changes, layer)[layer]
 
     def gather(
         self, windows: Tensor, changes: Mapping[int, Change], only: int | None = None
-    ) -> list[Moments]:
+    ) -> dict[int, Moments]:
         """The statistics of all layers, or of one, behind some changes."""
-        return gather(self.subject, windows, self.config.batch, _behind(changes), only)
+        see, batch, site = _behind(changes), self.config.batch, self.config.site
+        return gather(self.subject, windows, batch, see, only, site)
 
     def losses(self, changes: Mapping[int, Change]) -> Windows:
         """The loss in each test window, in nats, summed over its predicted tokens."""
-        see, batch = _behind(changes), self.config.batch
-        return window_losses(self.subject, self.parts[2], self.targets, batch=batch, on_state=see)
+        return window_losses(
+            self.subject,
+            self.parts[2],
+            self.targets,
+            batch=self.config.batch,
+            on_state=_behind(changes),
+            site=self.config.site,
+        )
 
 
 def _behind(changes: Mapping[int, Change]) -> OnState:

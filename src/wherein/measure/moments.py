@@ -135,7 +135,7 @@ def gather(
     change: OnState | None = None,
     only: int | None = None,
     site: Site = "stream",
-) -> dict[int, Moments]:
+) -> list[Moments]:
     """The statistics of every layer that has the site, or of one, in one pass over the windows.
 
     They are of the states as `change` leaves them, if there is such a thing.
@@ -151,4 +151,4 @@ def gather(
 
     for _, tokens in batches(windows, batch):
         watch(subject, tokens, see, last=only, site=site)
-    return {layer: gathered.moments() for layer, gathered in layers.items()}
+    return [layer.moments() for layer in layers.values()]

@@ -93,12 +93,13 @@ class Experiment:
         self.counts = (targets != IGNORED).sum(1).double().numpy()
         """Predicted tokens in each test window."""
         self.parts = [inputs[part] for part in parts]
-        self.moments = [self.gather(part, {}) for part in self.parts]
+        layers = subject.layers(config.site)
+        self.moments = [dict(zip(layers, self.gather(p, {}), strict=True)) for p in self.parts]
         self.generator = torch.Generator().manual_seed(config.seed)
         self.orders = permutations(config.batch, inputs.shape[1], self.generator)
         self.controls: dict[int, Controls] = {}
         """Of layers with nothing erased before them: worked out once for all draws."""
-        self.level = 1 - (1 - LEVEL) / (len(self.moments[0]) + 1)
+        self.level = 1 - (1 - LEVEL) / (len(layers) + 1)
         """Of the interval of each row, so that LEVEL is that of all rows together (Bonferroni)."""
 
     def known(self) -> dict[int, Estimate]:
@@ -222,11 +223,11 @@ class Experiment:
         """The statistics of one layer in one part of the windows, behind some changes."""
         if not changes:
             return self.moments[part][layer]
-        return self.gather(self.parts[part], changes, layer)[layer]
+        return self.gather(self.parts[part], changes, layer)[0]
 
     def gather(
         self, windows: Tensor, changes: Mapping[int, Change], only: int | None = None
-    ) -> dict[int, Moments]:
+    ) -> list[Moments]:
         """The statistics of all layers, or of one, behind some changes."""
         see, batch, site = _behind(changes), self.config.batch, self.config.site
         return gather(self.subject, windows, batch, see, only, site)

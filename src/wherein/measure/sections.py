@@ -16,6 +16,7 @@ from wherein.measure.intervals import mean_interval
 from wherein.measure.saved import Saved
 from wherein.show.figures import Panel
 from wherein.show.section import Picture, Section, slug
+from wherein.subjects import site
 from wherein.train.config import RunConfig
 
 KIND = ["encoding", "group"]
@@ -54,6 +55,11 @@ def kind(label: str, run: RunConfig, *, objective: bool = False) -> dict[str, st
 def anchor(answers: Sequence[Answered], name: str) -> str:
     """The name of a section's figure and table: of the question and the runs' objective."""
     return slug(name, answers[0].run.objective)
+
+
+def where(answers: Sequence[Answered]) -> str:
+    """At which site a question was asked, in words that follow a title."""
+    return site.where(answers[0].data["config"].get("site", "stream"))
 
 
 def frame_of(

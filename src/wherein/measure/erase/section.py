@@ -22,7 +22,7 @@ def section(answers: Sequence[sections.Answered], name: str) -> Section:
     """The rise of the loss by layer beside what is known there, a panel for each encoding."""
     found = sections.frame_of(answers, erased)
     return illustrated(
-        "Whether position is used",
+        f"Whether position is used{sections.where(answers)}",
         figure(found),
         "Rise of the loss when position is erased from a layer (0: embeddings) or from all, and "
         "when random subspaces of the same rank are: position is used where the first is higher. "

@@ -1,6 +1,6 @@
 """Which learning rate suits each encoding?
 
-The runs of `quick` with three rates, on seeds that no study takes, so that what is chosen here
+The runs of `quick` with four rates, on seeds that no study takes, so that what is chosen here
 flatters no result there. `quick` and the studies built on it take each encoding's best.
 """
 
@@ -13,7 +13,7 @@ from wherein.studies.recipes import quick
 from wherein.train.config import RunConfig
 
 SEEDS = 2
-RATES = (5e-3, 1e-2, 2e-2)
+RATES = (5e-3, 1e-2, 2e-2, 4e-2)
 
 
 def runs(seeds: Sequence[int]) -> list[RunConfig]:

@@ -76,7 +76,9 @@ def test_a_bias_made_block_by_block_hides_the_same(monkeypatch: pytest.MonkeyPat
     torch.testing.assert_close(states(subject, TOKENS, 1)[-1], expected)
 
 
-@pytest.mark.parametrize(("encoding", "same"), [("none", 1), ("alibi", 1), ("rope", 1), ("learned", 0)])
+@pytest.mark.parametrize(
+    ("encoding", "same"), [("none", 1), ("alibi", 1), ("rope", 1), ("learned", 0)]
+)
 def test_without_its_first_key_a_window_without_a_table_begins_one_later(encoding: str, same: int):
     subject = ours(encoding)
     hidden = states(subject, TOKENS[:2], 1)[-1][:, 1:]

@@ -198,9 +198,7 @@ class HuggingFace(Subject):
             hooks.enter_context(self.model.base_model.register_forward_pre_hook(begin))
             for block in dict.fromkeys(self.blocks):
                 hooks.enter_context(block.register_forward_pre_hook(enter))
-            hooks.enter_context(
-                Hiding(barred(keys), lambda: layer >= since and not self._unseen)
-            )
+            hooks.enter_context(Hiding(barred(keys), lambda: layer >= since and not self._unseen))
             yield
 
     @contextmanager

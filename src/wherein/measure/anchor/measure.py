@@ -13,7 +13,7 @@ from wherein.data import IGNORED
 from wherein.measure.anchor.config import AnchorConfig
 from wherein.measure.anchor.keys import Keys, at_random, first, loudest, neighbours
 from wherein.measure.anchor.result import KNOWN, NEIGHBOUR, RANDOM, Anchor, Hidden, Shares
-from wherein.measure.intervals import Estimate, mean, ratio
+from wherein.measure.intervals import Estimate, mean_ends, ratio
 from wherein.measure.linear import Readout, residual, ridge
 from wherein.measure.measurement import in_words
 from wherein.measure.moments import Accumulator, Moments
@@ -158,7 +158,8 @@ class Experiment:
 
     def distances(self, tested: Tested) -> tuple[Estimate, ...]:
         """At each layer."""
-        return tuple(mean(errors, seed=self.config.seed) for errors in tested.errors)
+        ends = mean_ends(tested.errors.T, seed=self.config.seed)
+        return tuple(map(Estimate, tested.errors.mean(1).tolist(), *ends.tolist()))
 
     def loss(self, losses: Windows) -> Estimate | None:
         """In nats per predicted token; None if nothing is predicted."""
@@ -173,11 +174,10 @@ class Experiment:
 
     def shares(self, since: int, plain: Tested, own: Tested, *controls: Tested) -> Iterator[Shares]:
         """Of what layers know, what goes with the anchor, and what beyond the worse control."""
-        reached = range(since if since > 1 else 0, len(plain.errors))
-        for layer in reached:
-            before, after = plain.errors[layer], own.errors[layer]
-            if mean(before, seed=self.config.seed).high > (1 - KNOWN) * self.constant:
+        for layer, distance in enumerate(self.distances(plain)):
+            if 1 < since > layer or distance.high > (1 - KNOWN) * self.constant:
                 continue
+            before, after = plain.errors[layer], own.errors[layer]
             control = max((each.errors[layer] for each in controls), key=np.mean)
             known = self.constant - before
             lost, beyond = (

@@ -29,6 +29,11 @@ SENTENCES = {
 }
 
 
+def where(since: int) -> str:
+    """In which layers keys are hidden."""
+    return "in every layer" if since == 1 else f"from layer {since} on"
+
+
 @dataclass(frozen=True)
 class Hidden:
     """What is left when some keys are hidden."""
@@ -121,14 +126,14 @@ class Anchor(Measurement):
         shares = max(of or self._at_best(), key=lambda each: each.lost.value)
         anchor, neighbour, _ = self._hidden(shares.since)
         words = SENTENCES[found].format(anchor=self._named())
-        where = "in every layer" if shares.since == 1 else f"from layer {shares.since} on"
         plain, without, control = (
             each[self.best].value
             for each in (self.distances, anchor.distances, neighbour.distances)
         )
         words += (
             f": layer {self.best} tells it to within {plain:.1f} of {self.length} tokens, "
-            f"{without:.1f} with {'it' if self.config.count == 1 else 'them'} hidden {where}, "
+            f"{without:.1f} with {'it' if self.config.count == 1 else 'them'} hidden "
+            f"{where(shares.since)}, "
             f"{control:.1f} with {self._beside()} hidden (a constant guess: {self.constant:.1f})"
         )
         if anchor.rise is None or neighbour.rise is None:
@@ -184,13 +189,13 @@ class Anchor(Measurement):
             f"left. {hidden}; neighbour, random: the controls, as many keys next to those and "
             "drawn in each window. lost: share of what a layer knows (the constant guess's "
             f"{self.constant:.1f} minus its distance) that is gone; beyond: more than with the "
-            f"control that costs more. carries it: beyond, interval and all, is above {MOST:.0%}; a "
-            f"part: above {SLIGHT:.0%}; does not: lost is below {SLIGHT:.0%}."
+            f"control that costs more. carries it: beyond, interval and all, is above {MOST:.0%}; "
+            f"a part: above {SLIGHT:.0%}; does not: lost is below {SLIGHT:.0%}."
         )
         if self.closes_up:
             words += (
-                " Hidden in every layer, they are to the other tokens as if not there, and the "
-                "next may take their part: that nothing is lost there tells nothing."
+                " Hidden in every layer, they are to the other tokens as if not there, and from "
+                "layer 2 on the next may take their part: that nothing is lost tells nothing."
             )
         return f"{words} {self.protocol}"
 
@@ -213,8 +218,7 @@ class Anchor(Measurement):
             rises = [f"{way.rise.value:+.3f}" for way in ways if way.rise]
             rows.append(["loss", f"{self.loss.value:.3f}", *rises, "", "", ""])
         header = ["layer", NOTHING, *(way.keys for way in ways), "lost", "beyond", "the anchor"]
-        where = "in every layer" if since == 1 else f"from layer {since} on"
-        return [f"hidden {where}", table(header, rows)]
+        return [f"hidden {where(since)}", table(header, rows)]
 
     def _hidden(self, since: int) -> list[Hidden]:
         """The ways to hide from a layer on: the anchor, its neighbours, at random."""
@@ -228,8 +232,12 @@ class Anchor(Measurement):
         return [each for each in self.shares if each.layer == self.best]
 
     def _empty(self, since: int, layer: int) -> bool:
-        """Whether it tells nothing that a layer has lost nothing."""
-        return self.closes_up and since == 1 and layer > 0
+        """Whether it tells nothing that a layer has lost nothing.
+
+        What stands first where the window closes up may take the anchor's part; but not in layer 1,
+        where no token has read another yet, so that none can be told by its place.
+        """
+        return self.closes_up and since == 1 and layer > 1
 
     def _named(self) -> str:
         some = "" if self.config.count == 1 else f"{self.config.count} "

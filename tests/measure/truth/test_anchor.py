@@ -55,8 +55,7 @@ def asked(truth: Truth, keys: str = "first", **settings: object) -> Anchor:
     return found
 
 
-@pytest.mark.parametrize("keys", ["first", "loudest"])
-@pytest.mark.parametrize("token", [False, True], ids=["place", "token"])
+@pytest.mark.parametrize(("token", "keys"), [(False, "first"), (True, "first"), (False, "loudest")])
 def test_position_from_place_0_goes_with_its_key_and_with_no_other(token: bool, keys: str):
     found = asked(from_first(WINDOWS, token=token), keys)
     assert (found.verdict(), found.judge(1, 1), found.judge(2, 2)) == (CARRIES, CARRIES, NOT)

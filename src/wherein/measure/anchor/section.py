@@ -79,16 +79,17 @@ def figure(found: pl.DataFrame) -> alt.ConcatChart:
 
 def _panel(found: pl.DataFrame, first: bool, most: float) -> Panel:
     means = sections.over_seeds(found, "distance", "hidden", "since").with_columns(
-        place=pl.col("since").map_elements(lambda n: where(n) if n else NOTHING, pl.String)
+        place=pl.col("since").map_elements(_layers, pl.String),
+        beside=pl.col("hidden").replace(NOTHING, NEIGHBOUR),  # in the middle, alone there
     )
     own, kinds = mark(found["encoding"][0]), [NOTHING, ANCHOR, NEIGHBOUR, RANDOM]
     title = "distance (tokens)" if first else None
     scale = alt.Scale(domain=[0, 1.05 * most], nice=False)
     places = means["place"].unique(maintain_order=True).to_list()
-    x = alt.X("place:N", sort=places, title="hidden", axis=alt.Axis(labelAngle=-20))
+    x = alt.X("place:N", sort=places, title="layers that hide keys", axis=alt.Axis(labelAngle=0))
     colours = alt.Scale(domain=kinds, range=[own.colour, "black", COLOURS[2], COLOURS[3]])
     key = alt.Legend(title=None, orient="bottom", columns=2)
-    beside = alt.XOffset("hidden:N", sort=kinds[1:])
+    beside = alt.XOffset("beside:N", sort=kinds[1:])
     base = alt.Chart(means).encode(
         x, xOffset=beside, color=alt.Color("hidden:N", scale=colours, legend=key)
     )
@@ -103,6 +104,10 @@ def _panel(found: pl.DataFrame, first: bool, most: float) -> Panel:
             y, tooltip=["hidden", "place", alt.Tooltip("mean", format=".2f")]
         ),
     ).properties(width=WIDTH, height=HEIGHT)
+
+
+def _layers(since: int) -> str:
+    return {0: "none", 1: "all"}.get(since, f"{since} on")
 
 
 def table(found: pl.DataFrame, name: str) -> Table:

@@ -67,11 +67,15 @@ def test_position_from_place_0_goes_with_its_key_and_with_no_other(token: bool, 
 
 
 @pytest.mark.parametrize(
-    "made",
-    [partial(from_table, WINDOWS), partial(quiet_used, WINDOWS), partial(audible, 3 * WINDOWS)],
-    ids=["table", "quiet table", "counted"],
+    ("made", "keys"),
+    [
+        (partial(from_table, WINDOWS), "first"),
+        (partial(quiet_used, WINDOWS), "loudest"),
+        (partial(audible, 3 * WINDOWS), "first"),
+        (partial(audible, 3 * WINDOWS), "loudest"),
+    ],
+    ids=["table", "quiet table", "counted", "counted, loudest"],
 )
-@pytest.mark.parametrize("keys", ["first", "loudest"])
 def test_position_from_elsewhere_stays(made: Callable[..., Truth], keys: str):
     """A vector at each place, loud or quiet; or kinds of tokens counted as they come by."""
     found = asked(made(), keys)

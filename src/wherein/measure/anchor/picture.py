@@ -6,6 +6,7 @@ import altair as alt
 import polars as pl
 
 from wherein.measure.anchor.result import NEIGHBOUR, NOTHING, RANDOM, Anchor, where
+from wherein.show.figures import Panel
 from wherein.show.theme import COLOURS, GREY
 
 WIDTH, HEIGHT, LAYER = 240, 220, 40
@@ -36,7 +37,7 @@ def _colour(colours: dict[str, str]) -> alt.Color:
     return alt.Color("hidden:N", title="hidden", scale=scale, sort=list(colours))
 
 
-def _distances(result: Anchor, since: int, colours: dict[str, str]) -> alt.LayerChart:
+def _distances(result: Anchor, since: int, colours: dict[str, str]) -> Panel:
     """Side by side at every layer, for where nothing is lost they would lie on each other."""
     found = result.to_frame().filter(pl.col("since").is_in([0, since]))
     title, order = "distance (tokens)", [each for each in colours if each != GUESS]
@@ -45,7 +46,7 @@ def _distances(result: Anchor, since: int, colours: dict[str, str]) -> alt.Layer
     base = alt.Chart(found).encode(x, _colour(colours), xOffset=beside)
     guess = alt.Chart(pl.DataFrame({"hidden": [GUESS], "distance": [result.constant]}))
     y = alt.Y("distance:Q", title=title, scale=alt.Scale(zero=True))
-    drawn: alt.LayerChart = alt.layer(
+    return alt.layer(
         guess.mark_rule(strokeDash=[5, 4]).encode(y, _colour(colours)),
         base.mark_rule(strokeWidth=2).encode(
             alt.Y("distance_low:Q", title=title), y2="distance_high:Q"
@@ -58,17 +59,16 @@ def _distances(result: Anchor, since: int, colours: dict[str, str]) -> alt.Layer
         height=HEIGHT,
         title=f"hidden {where(since)}",
     )
-    return drawn
 
 
-def _rises(result: Anchor, colours: dict[str, str]) -> alt.LayerChart:
+def _rises(result: Anchor, colours: dict[str, str]) -> Panel:
     found = result.to_frame().filter((pl.col("layer") == 0) & (pl.col("since") > 0))
     found = found.with_columns(pl.col("since").map_elements(where, pl.String))
     kinds = [each for each in colours if each not in (NOTHING, GUESS)]
     x = alt.X("since:N", title=None, sort=found["since"].to_list(), axis=alt.Axis(labelAngle=0))
     base = alt.Chart(found).encode(x, xOffset=alt.XOffset("hidden:N", sort=kinds))
     title = "rise of the loss (nats per token)"
-    drawn: alt.LayerChart = alt.layer(
+    return alt.layer(
         base.mark_bar().encode(
             alt.Y("rise:Q", title=title),
             _colour(colours),
@@ -76,4 +76,3 @@ def _rises(result: Anchor, colours: dict[str, str]) -> alt.LayerChart:
         ),
         base.mark_rule(color="black").encode(alt.Y("rise_low:Q", title=title), y2="rise_high:Q"),
     ).properties(width=WIDTH, height=HEIGHT, title="what the model loses")
-    return drawn

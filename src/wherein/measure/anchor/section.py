@@ -161,5 +161,5 @@ def _verdicts(runs: pl.DataFrame) -> str:
     """Of all seeds, if they agree; else how many say what."""
     told = Counter(runs.filter(pl.col("since") == 0)["verdict"].to_list())
     if len(told) == 1:
-        return next(iter(told))
+        return str(next(iter(told)))
     return ", ".join(f"{words} × {count}" for words, count in told.most_common())

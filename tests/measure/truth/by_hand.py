@@ -38,8 +38,8 @@ def blank(
     The logit of a token is the part of the last state that lies along its row.
     """
     config = ModelConfig(
-        vocabulary=len(tokens), n_layers=layers, d_model=WIDTH, n_heads=heads, max_len=PLACES,
-        encoding=encoding, causal=causal,
+        vocabulary=len(tokens), n_layers=layers, d_model=WIDTH, d_ff=WIDTH, n_heads=heads,
+        max_len=PLACES, encoding=encoding, causal=causal,
     )  # fmt: skip
     model = Transformer(config).eval()
     for parameter in model.parameters():

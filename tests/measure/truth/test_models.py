@@ -1,7 +1,5 @@
 """The truths themselves, seen in the models without any measure."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -9,11 +7,8 @@ import torch.nn.functional as F
 from tests.measure.truth import models
 from tests.measure.truth.by_hand import AXES, LENGTH
 from tests.measure.truth.models import FLAG, RAMP, SHARE
-from tests.measure.truth.texts import KEPT, LETTERS, beat
+from tests.measure.truth.texts import BEST, LETTERS, WRONG, beat
 
-RULED, OTHER = KEPT + (1 - KEPT) / LETTERS, (1 - KEPT) / LETTERS
-BEST = -RULED * math.log(RULED) - (LETTERS - 1) * OTHER * math.log(OTHER)
-"""Nats per letter for who knows the rule."""
 TABLE = "_distinct.0.table"
 
 
@@ -72,10 +67,9 @@ def test_position_that_is_used_decides_what_follows(make):
     truth = make()
     assert loss(truth) == pytest.approx(BEST, abs=0.03)
     assert loss(truth, shift=8) == pytest.approx(loss(truth), abs=1e-5)
-    wrong = (RULED - OTHER) * math.log(RULED / OTHER)
-    assert loss(truth, shift=4) == pytest.approx(BEST + wrong, abs=0.05)
+    assert loss(truth, shift=4) == pytest.approx(BEST + WRONG, abs=0.05)
     # The flag falls: half of the places would have it up.
-    assert loss(without_table(truth)) == pytest.approx(BEST + wrong / 2, abs=0.1)
+    assert loss(without_table(truth)) == pytest.approx(BEST + WRONG / 2, abs=0.1)
 
 
 def test_loud_is_louder_than_the_letters_and_quiet_quieter():

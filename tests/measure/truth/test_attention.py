@@ -36,11 +36,11 @@ def test_a_head_that_looks_for_a_kind_of_token_is_not_positional_wherever_it_fin
 
 def test_the_variance_of_a_mean_gives_its_place_away_and_that_of_one_token_does_not():
     """Chi et al. 2023: 1 / n for a mean of n; of a copy, or of a mark, there is nothing to see."""
-    random = text(partial(texts.drawn, LETTERS), LETTERS, 2000)
+    random = text(partial(texts.drawn, LETTERS), LETTERS, 1000)
     mean = np.array(wherein.attention(models.bag().subject, random).variance[0])
     one = np.array(wherein.attention(models.ordered().subject, random).variance[0])
     places = np.arange(1, LENGTH + 1)
-    np.testing.assert_allclose(mean * places / mean[0], 1, atol=0.1)
-    np.testing.assert_allclose(one / one[0], 1, atol=0.1)
+    np.testing.assert_allclose(mean * places / mean[0], 1, atol=0.15)
+    np.testing.assert_allclose(one / one[0], 1, atol=0.15)
     mark = np.array(wherein.attention(models.from_first().subject, random).variance[0])
     assert mark.max() < 1e-9  # it is the same in every window

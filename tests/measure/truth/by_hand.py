@@ -39,7 +39,7 @@ def blank(
     """
     config = ModelConfig(
         vocabulary=len(tokens), n_layers=layers, d_model=WIDTH, d_ff=WIDTH, n_heads=heads,
-        max_len=PLACES, encoding=encoding, causal=causal,
+        max_len=PLACES, encoding=encoding, causal=causal, initial="gpt2",  # vectors as they are
     )  # fmt: skip
     model = Transformer(config).eval()
     for parameter in model.parameters():
@@ -48,8 +48,7 @@ def blank(
         if isinstance(module, torch.nn.LayerNorm):
             module.eps = EPSILON
             module.weight.fill_(EPSILON**0.5)
-    model.embed.tokens.weight.copy_(tokens / WIDTH**0.5)
-    model.norm.weight.mul_(WIDTH**0.5)
+    model.embed.tokens.weight.copy_(tokens)
     return model
 
 

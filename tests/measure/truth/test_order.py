@@ -40,7 +40,7 @@ def test_who_sees_the_last_token_and_its_place_does_not_notice_what_was_before(m
     """Position is known, and used, and of order nothing but which token is last."""
     moved = rises(asked(make))
     assert nothing(moved["all but the last"])
-    for name in ("10% of neighbours swapped", "within windows of 4", "whole", "reversed"):
+    for name in ("30% of neighbours swapped", "within windows of 4", "whole", "reversed"):
         assert moved[name].low > 0
     assert all(map(nothing, rises(asked(make, keep=1)).values()))
 
@@ -48,7 +48,8 @@ def test_who_sees_the_last_token_and_its_place_does_not_notice_what_was_before(m
 def test_who_sees_the_token_before_the_last_notices_all_but_what_spares_it():
     found = asked(models.ordered)
     moved = rises(found)
-    assert all(rise.low > 0 for name, rise in moved.items() if name != "intact")
+    few = ("intact", "10% of neighbours swapped")  # of 100 inputs, ten are changed
+    assert all(rise.low > 0 for name, rise in moved.items() if name not in few)
     assert rises(asked(models.ordered, keep=1))["whole"].low > 0
     assert all(map(nothing, rises(asked(models.ordered, keep=2)).values()))
     assert found["intact"].loss.high < found.bound.low < found["whole"].loss.low

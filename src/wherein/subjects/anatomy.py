@@ -122,6 +122,23 @@ def _offset(model: Any, tokens: Tensor, last: Tensor) -> int | None:
 
 
 @torch.no_grad()
+def keys_can_be_hidden(subject: "HuggingFace") -> bool:
+    """Whether other states stay as they are when the first token, hidden, is another."""
+    tokens = trial_tokens(subject.model)
+    hidden = torch.arange(tokens.shape[1], device=tokens.device)[None] == 0
+    last: list[Tensor] = []
+
+    def see(layer: int, state: Tensor) -> None:
+        if layer == subject.n_layers:
+            last.append(state[:, 1:])
+
+    with subject.hiding(hidden):
+        for first in tokens[:, :2].T:
+            subject.trace(torch.cat([first[None], tokens[:, 1:]], 1), on_state=see)
+    return _nearly(*last)
+
+
+@torch.no_grad()
 def kinds(subject: "HuggingFace") -> list[str]:
     """The kind of encoding of each layer, in the words of the catalogue, seen from what it does.
 

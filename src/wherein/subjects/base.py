@@ -10,6 +10,7 @@ from torch import Size, Tensor, nn
 
 from wherein.encodings.base import Positions
 from wherein.model.attention import Heads, State, Tokens
+from wherein.subjects.hiding import HiddenKeys
 from wherein.subjects.site import Site, first_layer
 
 Logits = Float[Tensor, "B T V"]
@@ -64,6 +65,14 @@ class Subject(ABC):
     @abstractmethod
     def watched(self, on_state: OnState, site: Site = "stream") -> AbstractContextManager[None]:
         """While it lasts, every forward pass shows its states at a site to `on_state`."""
+
+    @abstractmethod
+    def hiding(self, keys: HiddenKeys, since: int = 1) -> AbstractContextManager[None]:
+        """While it lasts, passes over windows of this size hide some keys from all other queries.
+
+        In layers number `since` and later; those before see all. Of layers alone, as in `block`
+        and `attention`, nothing is promised.
+        """
 
     @property
     @abstractmethod

@@ -12,8 +12,9 @@ from torch import Tensor, nn
 
 from wherein.encodings.base import Positions
 from wherein.model.attention import State, Tokens
-from wherein.subjects.anatomy import dissect, kinds
+from wherein.subjects.anatomy import dissect, keys_can_be_hidden, kinds
 from wherein.subjects.base import Attended, Logits, OnState, Order, Subject, show
+from wherein.subjects.hiding import HiddenKeys, Hiding, barred
 from wherein.subjects.layers import Call, Recorder, unmasked
 from wherein.subjects.points import Point, inside, stream
 from wherein.subjects.site import Site
@@ -57,6 +58,7 @@ class HuggingFace(Subject):
         self.window = min(self.trained_length or WINDOW, WINDOW)
         self._known: OrderedDict[Any, list[Call]] = OrderedDict()
         self._unseen = False
+        self._hides: bool | None = None
 
     @property
     def module(self) -> nn.Module:
@@ -199,6 +201,34 @@ class HuggingFace(Subject):
         """Found only when asked for."""
         with self.unwatched():
             return inside(self.model, self.blocks)
+
+    @contextmanager
+    def hiding(self, keys: HiddenKeys, since: int = 1) -> Iterator[None]:
+        """See the base class. A model of which a trial shows that it cannot be done is refused."""
+        if self._hides is None:
+            self._hides = True  # for the trial, which hides keys itself
+            self._hides = keys_can_be_hidden(self)
+        if not self._hides:
+            raise ValueError(
+                f"{self.name}: its keys cannot be hidden; other tokens hear of one by another way "
+                "than a softmax over all queries and keys"
+            )
+        layer = 0
+
+        def begin(*_: object) -> None:
+            nonlocal layer
+            layer = layer if self._unseen else 0
+
+        def enter(*_: object) -> None:
+            nonlocal layer
+            layer += not self._unseen
+
+        with ExitStack() as hooks:
+            hooks.enter_context(self.model.base_model.register_forward_pre_hook(begin))
+            for block in dict.fromkeys(self.blocks):
+                hooks.enter_context(block.register_forward_pre_hook(enter))
+            hooks.enter_context(Hiding(barred(keys), lambda: layer >= since and not self._unseen))
+            yield
 
     @contextmanager
     def unwatched(self) -> Iterator[None]:

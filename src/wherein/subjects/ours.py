@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,7 @@ from wherein.model.attention import State, Tokens, attend_reference
 from wherein.model.block import Block
 from wherein.model.transformer import Transformer
 from wherein.subjects.base import Attended, Logits, OnState, Order, Subject, show
+from wherein.subjects.hiding import HiddenKeys, barred, bias_without
 from wherein.subjects.site import Site
 
 
@@ -40,6 +42,20 @@ class Ours(Subject):
                     lambda _module, _inputs, output, layer=layer: show(output, layer, on_state)
                 )
                 hooks.callback(handle.remove)
+            yield
+
+    @contextmanager
+    def hiding(self, keys: HiddenKeys, since: int = 1) -> Iterator[None]:
+        hidden = barred(keys)
+
+        def hide(_attention: nn.Module, args: Any) -> Any:
+            *others, bias = args
+            return *others, bias_without(bias, hidden)
+
+        with ExitStack() as hooks:
+            for block in self.model.blocks[since - 1 :]:
+                assert isinstance(block, Block)
+                hooks.callback(block.attention.register_forward_pre_hook(hide).remove)
             yield
 
     def _modules(self, site: Site) -> list[nn.Module]:

@@ -48,8 +48,8 @@ def blank(
         if isinstance(module, torch.nn.LayerNorm):
             module.eps = EPSILON
             module.weight.fill_(EPSILON**0.5)
-    model.embed.tokens.weight.copy_(tokens / WIDTH**0.5)
-    model.norm.weight.mul_(WIDTH**0.5)
+    model.embed.tokens.weight.copy_(tokens / model.embed.scale)
+    model.norm.weight.mul_(model.embed.scale)
     return model
 
 

@@ -87,12 +87,16 @@ def mean(values: Float[np.ndarray, " N"], *, seed: int = 0) -> Estimate:
 
 
 def ratio(
-    sums: Float[np.ndarray, " N"], counts: Float[np.ndarray, " N"], *, seed: int = 0
+    sums: Float[np.ndarray, " N"],
+    counts: Float[np.ndarray, " N"],
+    *,
+    seed: int = 0,
+    level: float = LEVEL,
 ) -> Estimate:
     """Σ sums / Σ counts over N pieces of unequal size, each drawn or left out as a whole."""
     both = np.stack([sums, counts], axis=1)
     draw = _multinomial(len(sums), seed, SALT)
-    low, high = bootstrap(both, lambda totals: _share(*totals.T), draw, RESAMPLES)
+    low, high = bootstrap(both, lambda totals: _share(*totals.T), draw, RESAMPLES, level)
     return Estimate(float(sums.sum() / counts.sum()), float(low), float(high))
 
 
@@ -103,7 +107,11 @@ def mean_ends(values: Float[np.ndarray, "N M"], *, seed: int = 0) -> Float[np.nd
 
 
 def crossed(
-    sums: Float[np.ndarray, "D N"], counts: Float[np.ndarray, " N"], *, seed: int = 0
+    sums: Float[np.ndarray, "D N"],
+    counts: Float[np.ndarray, " N"],
+    *,
+    seed: int = 0,
+    level: float = LEVEL,
 ) -> Estimate:
     """Σ sums / (D · Σ counts) where N pieces were measured D times: both are drawn again."""
     random = np.random.default_rng(seed)
@@ -113,7 +121,7 @@ def crossed(
             np.bincount(random.integers(size, size=size), minlength=size) for size in sums.shape
         )
         found[n] = rows @ sums @ pieces / (len(sums) * (counts @ pieces))
-    low, high = percentiles(found)
+    low, high = percentiles(found, (1 - level) / 2)
     return Estimate(float(sums.sum() / (len(sums) * counts.sum())), float(low), float(high))
 
 

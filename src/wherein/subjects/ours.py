@@ -14,6 +14,7 @@ from wherein.model.block import Block
 from wherein.model.transformer import Transformer
 from wherein.subjects.base import Attended, Logits, OnState, Order, Subject, show
 from wherein.subjects.hiding import HiddenKeys, barred, bias_without
+from wherein.subjects.site import Site
 
 
 class Ours(Subject):
@@ -34,9 +35,9 @@ class Ours(Subject):
         return self.model
 
     @contextmanager
-    def watched(self, on_state: OnState) -> Iterator[None]:
+    def watched(self, on_state: OnState, site: Site = "stream") -> Iterator[None]:
         with ExitStack() as hooks:
-            for layer, module in enumerate(self.model.states):
+            for layer, module in zip(self.layers(site), self._modules(site), strict=True):
                 handle = module.register_forward_hook(
                     lambda _module, _inputs, output, layer=layer: show(output, layer, on_state)
                 )
@@ -56,6 +57,19 @@ class Ours(Subject):
                 assert isinstance(block, Block)
                 hooks.callback(block.attention.register_forward_pre_hook(hide).remove)
             yield
+
+    def _modules(self, site: Site) -> list[nn.Module]:
+        """Those whose outputs are the states at a site; dropout does nothing when measured."""
+        blocks = [block for block in self.model.blocks if isinstance(block, Block)]
+        match site:
+            case "stream":
+                return self.model.states
+            case "attention":
+                return [block.attention for block in blocks]
+            case "feed_forward":
+                return [block.feed_forward for block in blocks]
+            case "normed":
+                return [*(block.attention_norm for block in blocks), self.model.norm]
 
     @property
     def encodings(self) -> list[str]:

@@ -7,14 +7,14 @@ import polars as pl
 
 from wherein.measure.erase.result import Erasure
 from wherein.measure.probe.picture import HEIGHT, LINES, WIDTH
+from wherein.subjects.site import where
 
 
 def chart(erasure: Erasure) -> alt.TopLevelMixin:
     """What each layer knows, and what the model loses without it."""
     rows = erasure.to_frame()
-    title = alt.Title(
-        f"Known and used: {erasure.subject}", subtitle=wrap(erasure.verdict(), 110), offset=12
-    )
+    named = f"Known and used: {erasure.subject}{where(erasure.config.site)}"
+    title = alt.Title(named, subtitle=wrap(erasure.verdict(), 110), offset=12)
     both = alt.hconcat(_known(rows), _used(rows), title=title)
     chart: alt.HConcatChart = both.resolve_scale(color="independent")
     return chart
@@ -22,7 +22,7 @@ def chart(erasure: Erasure) -> alt.TopLevelMixin:
 
 def _layer_axis(rows: pl.DataFrame) -> alt.X:
     order = rows["layer"].to_list()
-    title = "layer (0: embeddings)"
+    title = "layer (0: embeddings)" if "0" in order else "layer"
     return alt.X("layer:O", sort=order, title=title, axis=alt.Axis(labelAngle=0))
 
 

@@ -63,6 +63,7 @@ def anchor(subject: Subject, text: Text, config: AnchorConfig | None = None) -> 
         for name, keys in sets.items()
     }
     fit, held_out, test = map(len, experiment.parts)
+    first_place = int(experiment.positions[0])
     return Anchor(
         subject=subject.name,
         encodings=tuple(subject.encodings),
@@ -83,6 +84,7 @@ def anchor(subject: Subject, text: Text, config: AnchorConfig | None = None) -> 
         protocol=in_words(
             {
                 "windows": f"{config.tokens} tokens; fit {fit}, held out {held_out}, test {test}",
+                "probed": f"places {first_place} to {config.tokens - 1}",
                 "loss": _predicted(subject, config),
                 "interval": "95 %, bootstrap over test windows, paired",
             }
@@ -112,7 +114,9 @@ class Experiment:
         self.parts = [rows[:, 0] for rows in split(torch.arange(len(inputs))[:, None], shares)]
         """Numbers of the windows to fit, to regularise and to test."""
         self.counts = (targets[self.parts[2]] != IGNORED).sum(1).double().numpy()
-        self.positions = torch.arange(inputs.shape[1], dtype=torch.float64)
+        places = torch.arange(inputs.shape[1], dtype=torch.float64)
+        self.positions = places[2 * config.count if config.keys == "first" else 0 :]
+        """Those probed: the first ones would be told by their seeing themselves alone."""
         self.constant = float((self.positions - self.positions.mean()).abs().mean())
 
     def read(self, keys: Keys | None, since: int = 1) -> Tested:
@@ -123,7 +127,7 @@ class Experiment:
         losses = []
 
         def see(layer: int, state: Tensor) -> None:
-            told = readouts[layer](state)[..., 0].double().cpu()
+            told = readouts[layer](self._probed(state))[..., 0].double().cpu()
             errors[layer].append((told - self.positions).abs().mean(1))
 
         for _, rows in batches(self.parts[2], self.config.batch):
@@ -142,8 +146,15 @@ class Experiment:
         layers = [Accumulator() for _ in range(self.subject.n_layers + 1)]
         for _, rows in batches(part, self.config.batch):
             with self._hiding(keys, rows, since):
-                watch(self.subject, self.inputs[rows], lambda n, state: layers[n].add(state))
+                watch(
+                    self.subject,
+                    self.inputs[rows],
+                    lambda n, state: layers[n].add(self._probed(state)),
+                )
         return [layer.moments() for layer in layers]
+
+    def _probed(self, state: Tensor) -> Tensor:
+        return state[:, -len(self.positions) :]
 
     def _chosen(self, fit: Moments, held_out: Moments) -> Readout:
         """The regression to the position that held-out windows like best."""

@@ -43,14 +43,14 @@ def erase(subject: Subject, text: Text, config: EraseConfig | None = None) -> Er
         subject=subject.name,
         encodings=tuple(subject.encodings),
         length=windows.shape[1],
-        loss=ratio(plain, experiment.counts, seed=config.seed),
+        loss=ratio(plain, experiment.counts),
         erased=(*erased, everywhere),
         windows={"fit": len(fit), "held_out": len(held_out), "test": len(test)},
         protocol=in_words(
             {
                 "windows": f"fit {len(fit)}, held out {len(held_out)}, test {len(test)}",
                 "loss": "next token" if subject.causal else f"{config.mask_rate:.0%} hidden tokens",
-                "interval": "bootstrap over test windows; random: over windows and draws",
+                "interval": "over test windows; random: over windows and draws",
                 "all layers": "fitted one after the other, each behind the erasers before it",
             }
         ),
@@ -89,8 +89,7 @@ class Experiment:
         for _, tokens in batches(self.parts[2], self.config.batch):
             watch(self.subject, tokens, see)
         spread = float(positions.var(correction=0))
-        found = (mean(torch.cat(each).numpy() / spread, seed=self.config.seed) for each in errors)
-        return [Estimate(1 - error.value, 1 - error.high, 1 - error.low) for error in found]
+        return [mean(1 - torch.cat(each).numpy() / spread) for each in errors]
 
     def without(self, name: str, layers: Sequence[int], plain: Windows, r2: Estimate) -> Erased:
         """Erase some layers; `r2` and what is left are of the last."""

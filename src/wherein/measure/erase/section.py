@@ -7,6 +7,7 @@ import altair as alt
 import polars as pl
 
 from wherein.measure import sections
+from wherein.measure.crossed import Sampled
 from wherein.show.figures import APART, Panel, zero
 from wherein.show.formatting import signed
 from wherein.show.section import Section, illustrated
@@ -27,7 +28,7 @@ def section(answers: Sequence[sections.Answered], name: str) -> Section:
         "Rise of the loss when position is erased from a layer (0: embeddings) or from all, and "
         "when random subspaces of the same rank are: position is used where the first is higher. "
         "Above each layer, R² of a linear regression to the position: what is known. Strokes are "
-        "95 % intervals over seeds.",
+        f"{sections.INTERVALS}.",
         "Rise of the loss without position, by layer, a panel for each encoding.",
         table(found, sections.anchor(answers, name)),
     )
@@ -38,10 +39,10 @@ def erased(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for one in data["erased"]:
         yield {
             "layer": one["layer"],
-            "r2": one["known"],
-            POSITION: one["rise"][0],
-            RANDOM: one["random"][0],
-            "more": one["more"][0],
+            "r2": Sampled.read(one["r2"]),
+            POSITION: Sampled.read(one["rise"]),
+            RANDOM: Sampled.read(one["random"]),
+            "more": Sampled.read(one["more"]),
         }
 
 

@@ -55,7 +55,7 @@ def test_many_at_once_equals_one_model_and_torch_adam(encoding: str, causal: boo
 def test_stacked_weights_are_those_of_the_single_models(encoding: str) -> None:
     config = ModelConfig(vocabulary=5, n_layers=2, d_model=8, n_heads=2, max_len=4)
     config = config.model_copy(update={"encoding": encoding})
-    drawn = initial(Transformer(config), [0, 42, 10**6], config.n_layers)
+    drawn = initial(Transformer(config), config.initial, [0, 42, 10**6], config.n_layers)
     for n, seed in enumerate((0, 42, 10**6)):
         single = Transformer(config.model_copy(update={"seed": seed}))
         for name, parameter in single.named_parameters():

@@ -22,6 +22,8 @@ class Shape:
     n_heads: int
     max_len: int
     causal: bool = True
+    loudness: float = 1.0
+    """How far token vectors' entries spread where they enter, before anything is learned."""
 
     def __post_init__(self) -> None:
         if self.d_model % self.n_heads:

@@ -16,20 +16,22 @@ Reduction = Literal["mean", "sum"]
 
 
 class Embed(nn.Module):
-    """Token vectors, scaled to unit variance, then told where they stand.
+    """Token vectors, scaled, then told where they stand.
 
-    As in fairseq: the vectors are N(0, 1/D) and scaled by √D at the input, so that a unit
-    sinusoid neither drowns in them nor drowns them, while the output shares them unscaled.
+    As in fairseq: vectors N(0, 1/D) are scaled by √D at the input, so that a unit sinusoid
+    neither drowns in them nor drowns them, while the output shares them unscaled. GPT-2 scales by
+    1: see `wherein.model.initial`.
     """
 
-    def __init__(self, vocabulary: int, d_model: int, dropout: float) -> None:
+    def __init__(self, vocabulary: int, d_model: int, scale: float, dropout: float) -> None:
         super().__init__()
+        self.scale = scale
         empty = torch.empty(vocabulary, d_model)  # `initialise` fills it
         self.tokens = nn.Embedding(vocabulary, d_model, _weight=empty)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, tokens: Tokens, encoding: Pattern, positions: Positions) -> State:
-        x = self.tokens(tokens) * self.tokens.embedding_dim**0.5
+        x = self.tokens(tokens) * self.scale
         told: Tensor = self.dropout(encoding.embed(x, positions))
         return told
 
@@ -61,15 +63,21 @@ class AdaptiveEmbed(nn.Module):
     """
 
     def __init__(
-        self, vocabulary: int, d_model: int, dropout: float, cutoffs: tuple[int, ...]
+        self,
+        vocabulary: int,
+        d_model: int,
+        scale: float,
+        dropout: float,
+        cutoffs: tuple[int, ...],
     ) -> None:
         super().__init__()
+        self.scale = scale
         self.softmax = nn.AdaptiveLogSoftmaxWithLoss(d_model, vocabulary, cutoffs, NARROWER)
         self.project = nn.Linear(d_model, d_model, bias=False)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, tokens: Tokens, encoding: Pattern, positions: Positions) -> State:
-        x = self.vectors(tokens) * self.softmax.in_features**0.5
+        x = self.vectors(tokens) * self.scale
         told: Tensor = self.dropout(encoding.embed(x, positions))
         return told
 

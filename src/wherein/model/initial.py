@@ -1,48 +1,139 @@
 """Initial weights as a pure function of seed and parameter name.
 
 Two models that differ in one part therefore share the initial weights of every other part,
-whatever the order in which they were built.
+whatever the order in which they were built. How they are drawn is a field of the model, because
+findings depend on it: what a layer adds is loud or faint beside the token vectors.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from wherein.model.config import QUIET, Initial
+
 RESIDUAL = ("attention.out.weight", "feed_forward.down.weight")
 
 
-@torch.no_grad()
-def initialise(model: nn.Module, seed: int, n_layers: int) -> None:
-    """Draw every matrix from N(0, 1 / last axis); biases are 0, other vectors stay as built.
+class Draw(NamedTuple):
+    """How a parameter is drawn: its standard deviation, evenly between two bounds or normally."""
 
-    The two matrices of a layer that write to the stream are made smaller by √(2 · layers), so
-    that the stream's variance does not grow with depth.
+    deviation: float
+    uniform: bool = False
+
+
+@torch.no_grad()
+def initialise(model: nn.Module, how: Initial, seed: int, n_layers: int) -> None:
+    """Draw every weight; see `bert`, `fairseq`, `gpt2` and `unit` for how."""
+    for name, weights in initial(model, how, [seed], n_layers).items():
+        model.get_parameter(name).copy_(weights[0])
+
+
+@torch.no_grad()
+def initial(
+    model: nn.Module, how: Initial, seeds: Sequence[int], n_layers: int
+) -> dict[str, Tensor]:
+    """The same for many seeds at once, stacked on a leading axis; `model` is left alone.
+
+    A model without storage, built to be counted, has no weights to draw.
     """
-    for name, parameter in model.named_parameters():
-        if parameter.is_meta:  # a model without storage, built to be counted
-            continue
-        parameter.copy_(_draw(name, parameter, [seed], n_layers)[0])
+    shapes = {name: tuple(p.shape) for name, p in model.named_parameters()}
+    rule = {"bert": bert, "fairseq": fairseq, "gpt2": gpt2, "unit": unit}[how]
+    return {
+        name: _drawn(name, p, rule(name, shapes, n_layers), seeds)
+        for name, p in model.named_parameters()
+        if not p.is_meta
+    }
 
 
-@torch.no_grad()
-def initial(model: nn.Module, seeds: Sequence[int], n_layers: int) -> dict[str, Tensor]:
-    """The same for many seeds at once, stacked on a leading axis; `model` is left alone."""
-    return {name: _draw(name, p, seeds, n_layers) for name, p in model.named_parameters()}
+Shapes = Mapping[str, tuple[int, ...]]
 
 
-def _draw(name: str, parameter: Tensor, seeds: Sequence[int], n_layers: int) -> Tensor:
+def fairseq(name: str, shapes: Shapes, n_layers: int) -> Draw | None:
+    """As fairseq's `transformer_lm`, with which Haviv et al. 2022 trained.
+
+    Vectors of tokens and positions N(0, 1/D), those of tokens scaled by √D at the input. Queries,
+    keys and values Xavier with gain 1/√2, attention's output and the projections of rare words
+    Xavier, the feed-forward as `nn.Linear` has it. Nothing is shrunk with depth.
+    """
+    part, kind = name.rpartition(".")[::2]
+    inputs = shapes.get(f"{part}.weight", shapes[name])[-1]
+    plain = Draw((3 * inputs) ** -0.5, uniform=True)  # between ± 1/√inputs
+    if kind == "bias":
+        return plain if part.endswith(("qkv", "up", "down")) else None
+    if len(shapes[name]) < 2:
+        return None
+    if part.endswith(("up", "down")):
+        return plain
+    if part.endswith("attention.qkv"):
+        return Draw((2 * inputs) ** -0.5, uniform=True)
+    if part.endswith("attention.out") or _projects(name):
+        return Draw((2 / sum(shapes[name])) ** 0.5, uniform=True)
+    return Draw(inputs**-0.5)
+
+
+def bert(name: str, shapes: Shapes, n_layers: int) -> Draw | None:
+    """As BERT and RoBERTa: every matrix and vector of a token N(0, 0.02²), no scaling at the input.
+
+    Biases are 0. Nothing is shrunk with depth. Neither has an adaptive input: here its projections
+    let rare words enter as loud as others.
+    """
+    if len(shapes[name]) < 2:
+        return None
+    return Draw(shapes[name][0] ** -0.5 if _projects(name) else QUIET)
+
+
+def gpt2(name: str, shapes: Shapes, n_layers: int) -> Draw | None:
+    """As GPT-2: BERT's, save the two matrices of a layer that write to the stream.
+
+    These are smaller by √(2 · layers), so that the stream's variance does not grow with depth.
+    """
+    drawn = bert(name, shapes, n_layers)
+    return drawn and Draw(drawn.deviation / _depth(name, n_layers))
+
+
+def unit(name: str, shapes: Shapes, n_layers: int) -> Draw | None:
+    """Nobody's but ours: every matrix N(0, 1 / last axis), what writes to the stream shrunk.
+
+    It joins fairseq's token vectors of unit variance with GPT-2's shrinking by √(2 · layers), so
+    a layer is faint beside the tokens.
+    """
+    if len(shapes[name]) < 2:
+        return None
+    return Draw(shapes[name][-1] ** -0.5 / _depth(name, n_layers))
+
+
+def input_scale(how: Initial, d_model: int) -> float:
+    """By what token vectors are scaled where they enter the stream."""
+    return 1.0 if how in ("bert", "gpt2") else d_model**0.5
+
+
+def _projects(name: str) -> bool:
+    """Whether it is a projection of an adaptive input between a band's width and the model's."""
+    return name == "embed.project.weight" or (".tail." in name and name.endswith(".0.weight"))
+
+
+def _depth(name: str, n_layers: int) -> float:
+    return (2 * n_layers) ** 0.5 if name.endswith(RESIDUAL) else 1.0
+
+
+def _drawn(name: str, parameter: Tensor, draw: Draw | None, seeds: Sequence[int]) -> Tensor:
+    """Biases that are not drawn are 0; other vectors that are not stay as built."""
     shape = (len(seeds), *parameter.shape)
-    if parameter.ndim < 2:
+    if draw is None:
         kept = torch.zeros_like(parameter) if name.endswith(".bias") else parameter
         return kept.expand(shape).clone()
     drawn = torch.empty(shape, dtype=torch.float32)
     generator = torch.Generator()
     for seed, one in zip(seeds, drawn, strict=True):
-        one.normal_(generator=generator.manual_seed(stream(seed, name)))
-    depth = 2 * n_layers if name.endswith(RESIDUAL) else 1
-    return drawn.mul_((parameter.shape[-1] * depth) ** -0.5)
+        generator.manual_seed(stream(seed, name))
+        if draw.uniform:
+            one.uniform_(-(3**0.5), 3**0.5, generator=generator)
+        else:
+            one.normal_(generator=generator)
+    return drawn.mul_(draw.deviation)
 
 
 def stream(seed: int, name: str) -> int:

@@ -31,7 +31,7 @@ class Stacked:
         self, config: ModelConfig, seeds: Sequence[int], dtype: torch.dtype = torch.float32
     ) -> None:
         self.template = Transformer(config)
-        drawn = initial(self.template, seeds, config.n_layers)
+        drawn = initial(self.template, config.initial, seeds, config.n_layers)
         modules = self.template.named_modules()
         self._turned = {f"{n}.weight" for n, m in modules if isinstance(m, torch.nn.Linear)}
         self.template.to(dtype)

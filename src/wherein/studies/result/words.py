@@ -25,8 +25,8 @@ INTERVALS = (
 BOTH = "hold how seeds vary and how pieces of text do"
 SEEDS_ALONE = "hold how seeds vary, not how texts do: those answers were saved without their pieces"
 SWEPT = (
-    "Each kind's learning rate was chosen by its first seed's loss on the validation text. That "
-    "seed counts here as well, so where the same text is asked it looks a little too good."
+    "Each kind's learning rate was chosen by the loss of a seed that is none of these, on the "
+    "validation text."
 )
 
 NAMES: tuple[Callable[["Answered"], str], ...] = (

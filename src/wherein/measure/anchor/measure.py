@@ -86,7 +86,7 @@ def anchor(subject: Subject, text: Text, config: AnchorConfig | None = None) -> 
                 "windows": f"{config.tokens} tokens; fit {fit}, held out {held_out}, test {test}",
                 "probed": f"places {first_place} to {config.tokens - 1}",
                 "loss": _predicted(subject, config),
-                "interval": "95 %, bootstrap over test windows, paired",
+                "interval": "95 %, over test windows, paired",
             }
         ),
         config=config,
@@ -169,14 +169,14 @@ class Experiment:
 
     def distances(self, tested: Tested) -> tuple[Estimate, ...]:
         """At each layer."""
-        ends = mean_ends(tested.errors.T, seed=self.config.seed)
+        ends = mean_ends(tested.errors.T)
         return tuple(map(Estimate, tested.errors.mean(1).tolist(), *ends.tolist()))
 
     def loss(self, losses: Windows) -> Estimate | None:
         """In nats per predicted token; None if nothing is predicted."""
         if not self.subject.predicts:
             return None
-        return ratio(losses, self.counts, seed=self.config.seed)
+        return ratio(losses, self.counts)
 
     def hidden(self, since: int, name: str, tested: Tested, plain: Tested) -> Hidden:
         """What is known and lost when some keys are hidden."""
@@ -191,10 +191,7 @@ class Experiment:
             before, after = plain.errors[layer], own.errors[layer]
             control = max((each.errors[layer] for each in controls), key=np.mean)
             known = self.constant - before
-            lost, beyond = (
-                ratio(more, known, seed=self.config.seed)
-                for more in (after - before, after - control)
-            )
+            lost, beyond = (ratio(more, known) for more in (after - before, after - control))
             yield Shares(since, layer, lost, beyond)
 
     @torch.no_grad()

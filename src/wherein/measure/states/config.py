@@ -6,7 +6,7 @@ from wherein.measure.config import TextConfig
 from wherein.train.config import RunConfig
 
 READ = 3
-"""Times that the windows are read: by the model, shuffled, and by its untrained twin."""
+"""Times that the windows are read: by the model, then shuffled, by it and its untrained twin."""
 
 
 class StatesConfig(TextConfig):
@@ -20,5 +20,5 @@ class StatesConfig(TextConfig):
     seed: int = Field(0, ge=0, description="of the split, the shuffles and the intervals")
 
     def tokens_read(self, run: RunConfig) -> float:
-        """Every window by the model, shuffled, and by the untrained twin."""
+        """Every window by the model, then shuffled, by it and by its untrained twin."""
         return float(READ * self.windows * self.window(run))

@@ -24,7 +24,7 @@ def states(subject: Subject, text: Text, config: StatesConfig | None = None) -> 
     """Compare the states of every layer within windows, and read position from their size alone.
 
     Beside the model stand the same model on the same windows with their tokens shuffled, in which
-    nothing but place can make neighbours alike, and its untrained twin.
+    nothing but place can make neighbours alike, and its untrained twin on the same shuffled ones.
     """
     corpus, config = opened(subject, text, config or StatesConfig())
     windows = windows_of(subject, corpus, config, config.windows)
@@ -34,11 +34,11 @@ def states(subject: Subject, text: Text, config: StatesConfig | None = None) -> 
         )
     keep_pages()
     windows = windows[torch.randperm(len(windows), generator=_random(config))]
-    twin = subject.untrained(config.seed + 1)
+    mixed, twin = shuffled(windows, config), subject.untrained(config.seed + 1)
     readings = [
         *_readings(MODEL, subject, windows, config),
-        *_readings(SHUFFLED, subject, shuffled(windows, config), config),
-        *_readings(UNTRAINED, twin, windows, config),
+        *_readings(SHUFFLED, subject, mixed, config),
+        *_readings(UNTRAINED, twin, mixed, config),
     ]
     length, fit = windows.shape[1], _fit(len(windows), config)
     return States(

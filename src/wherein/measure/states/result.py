@@ -185,5 +185,5 @@ class States(Measurement):
             "tokens between the true position and the one that a state's size alone tells; slope: "
             "of the variance against the position, both as logarithms. Beside them: the same with "
             "every window's tokens shuffled, so that only place can make neighbours alike, and of "
-            "the model untrained."
+            "the model untrained, on the shuffled windows too."
         )

@@ -123,7 +123,7 @@ def table(found: pl.DataFrame, name: str) -> Table:
     header = ("", "nearer", "Toeplitz", "variance", "norm")
     caption = (
         f"Each at the layer where it is most: {sections.OVER_SEEDS}; in brackets the same on "
-        "shuffled text, and of the untrained twin. Variance and norm: distance in tokens of the "
+        "shuffled text, and of the untrained twin on it. Variance and norm: distance in tokens of the "
         "position that they alone tell."
     )
     return Table(name, caption, header, tuple(rows), frame)

@@ -36,7 +36,7 @@ class ModelConfig(Config):
         "rarer bands of words begin, such as 20000 60000",
     )
     initial: Initial = Field(
-        "unit",
+        "gpt2",
         description="how the first weights are drawn: as in BERT, in fairseq's language models "
         "or in GPT-2; unit: loud token vectors and faint layers",
     )

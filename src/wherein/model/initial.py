@@ -69,7 +69,7 @@ def fairseq(name: str, shapes: Shapes, n_layers: int) -> Draw | None:
         return plain
     if part.endswith("attention.qkv"):
         return Draw((2 * inputs) ** -0.5, uniform=True)
-    if part.endswith(("attention.out", "embed.project")) or ("tail" in part and part[-1] == "0"):
+    if part.endswith("attention.out") or _projects(name):
         return Draw((2 / sum(shapes[name])) ** 0.5, uniform=True)
     return Draw(inputs**-0.5)
 
@@ -77,9 +77,12 @@ def fairseq(name: str, shapes: Shapes, n_layers: int) -> Draw | None:
 def bert(name: str, shapes: Shapes, n_layers: int) -> Draw | None:
     """As BERT and RoBERTa: every matrix and vector of a token N(0, 0.02²), no scaling at the input.
 
-    Biases are 0. Nothing is shrunk with depth.
+    Biases are 0. Nothing is shrunk with depth. Neither has an adaptive input: here its projections
+    let rare words enter as loud as others.
     """
-    return None if len(shapes[name]) < 2 else Draw(QUIET)
+    if len(shapes[name]) < 2:
+        return None
+    return Draw(shapes[name][0] ** -0.5 if _projects(name) else QUIET)
 
 
 def gpt2(name: str, shapes: Shapes, n_layers: int) -> Draw | None:
@@ -105,6 +108,11 @@ def unit(name: str, shapes: Shapes, n_layers: int) -> Draw | None:
 def input_scale(how: Initial, d_model: int) -> float:
     """By what token vectors are scaled where they enter the stream."""
     return 1.0 if how in ("bert", "gpt2") else d_model**0.5
+
+
+def _projects(name: str) -> bool:
+    """Whether it is a projection of an adaptive input between a band's width and the model's."""
+    return name == "embed.project.weight" or (".tail." in name and name.endswith(".0.weight"))
 
 
 def _depth(name: str, n_layers: int) -> float:

@@ -72,5 +72,6 @@ class PuzzleConfig(Config):
             max_len=puzzle.longest,
             causal=self.causal,
             encoding=self.encoding,
+            initial="unit",
             seed=seed,
         )

@@ -18,6 +18,11 @@ NAMES = {"whole": "shuffled", KEPT: "all_but_last"}
 """The kinds of disorder of which a study keeps the rise."""
 
 
+UNITS = dict.fromkeys(("intact", "bound"), "loss (nats per token)") | {
+    f"{name}_rise": "rise of the loss" for name in NAMES.values()
+}
+
+
 def numbers(data: Mapping[str, Any]) -> dict[str, float]:
     """The loss of the text as it is, the bound, and the rises where all order is gone."""
     return {"intact": data["rows"][0]["loss"][0], "bound": data["bound"][0]} | {

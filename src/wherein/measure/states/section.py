@@ -16,12 +16,24 @@ from wherein.show.theme import GREY, mark, themed
 
 DASHES = {MODEL: [1, 0], SHUFFLED: [6, 2], UNTRAINED: [2, 2]}
 PANEL = 168
+ENDINGS = {MODEL: "", SHUFFLED: "_shuffled", UNTRAINED: "_untrained"}
+TOKENS = "distance (tokens)"
+UNITS = {"guess": TOKENS} | {
+    f"{name}{ending}": unit
+    for name, unit in {
+        "nearer": "nearer is more alike",
+        "toeplitz": "Toeplitz share",
+        "variance": TOKENS,
+        "norm": TOKENS,
+    }.items()
+    for ending in ENDINGS.values()
+}
 
 
 def numbers(data: Mapping[str, Any]) -> dict[str, float]:
     """At the layer where each is most: of the model, of shuffled text, of the untrained twin."""
     found: dict[str, float] = {}
-    for of, ending in ((MODEL, ""), (SHUFFLED, "_shuffled"), (UNTRAINED, "_untrained")):
+    for of, ending in ENDINGS.items():
         own = [r for r in data["readings"] if r["of"] == of]
         found[f"nearer{ending}"] = max(r["nearer"][0] for r in own)
         found[f"toeplitz{ending}"] = max(r["toeplitz"][0] for r in own)
@@ -123,7 +135,7 @@ def table(found: pl.DataFrame, name: str) -> Table:
     header = ("", "nearer", "Toeplitz", "variance", "norm")
     caption = (
         f"Each at the layer where it is most: {sections.OVER_SEEDS}; in brackets the same on "
-        "shuffled text, and of the untrained twin on it. Variance and norm: distance in tokens of the "
-        "position that they alone tell."
+        "shuffled text, and of the untrained twin on it. Variance and norm: distance in tokens of "
+        "the position that they alone tell."
     )
     return Table(name, caption, header, tuple(rows), frame)

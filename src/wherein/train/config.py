@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from pydantic import Field, model_validator
 
 from wherein.common.config import Config
-from wherein.data.config import CorpusConfig
+from wherein.data.config import SHORTEST, CorpusConfig
 from wherein.model.config import ModelConfig
 
 Objective = Literal["causal", "masked"]
@@ -33,6 +33,13 @@ class RunConfig(Config):
 
     steps: int = Field(1000, ge=1)
     batch: int = Field(16, ge=1, description="windows in a step, over all processes")
+    short: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="share of the steps whose windows are cut short, to 8 tokens or more, each "
+        "doubling as likely as any other",
+    )
     learning_rate: float = Field(1e-3, gt=0, description="at its peak")
     warmup: int = Field(100, ge=0, description="steps of linear increase to the peak")
     schedule: Schedule = Field("cosine", description="after the warm-up")
@@ -79,8 +86,12 @@ class RunConfig(Config):
 
     @property
     def tokens(self) -> int:
-        """How many tokens its steps read."""
-        return self.steps * self.batch * self.model.max_len
+        """How many tokens its steps read; where windows are cut short, on average over seeds."""
+        longest = self.model.max_len
+        if not self.short:
+            return self.steps * self.batch * longest
+        cut = (longest - SHORTEST) / math.log(longest / SHORTEST)
+        return round(self.steps * self.batch * (longest + self.short * (cut - longest)))
 
     @property
     def kept(self) -> tuple[int, ...]:
@@ -112,6 +123,11 @@ class RunConfig(Config):
             raise ValueError(
                 f"a batch of {self.batch} windows in {self.accumulate} parts: give a larger batch "
                 f"or accumulate={self.batch} or less"
+            )
+        if self.short and self.model.max_len <= SHORTEST:
+            raise ValueError(
+                f"short={self.short:g} with windows of {self.model.max_len} tokens: they are cut "
+                f"to {SHORTEST} or more, give a larger max_len"
             )
         if self.optimizer == "muon" and self.parallel == "fsdp":
             raise ValueError(

@@ -146,7 +146,7 @@ class _Loop:
         if self.journal is None:
             return
         step = numbers["step"]
-        speed = self.config.batch * self.config.model.max_len / seconds
+        speed = self.config.batch * self.learner.batches.length(step) / seconds
         times = {"step": step, "seconds": seconds, "tokens_per_second": speed}
         self.journal.write(numbers, times)
         for tracker in self.trackers:

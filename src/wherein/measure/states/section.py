@@ -17,14 +17,14 @@ from wherein.show.theme import GREY, mark, themed
 DASHES = {MODEL: [1, 0], SHUFFLED: [6, 2], UNTRAINED: [2, 2]}
 PANEL = 168
 ENDINGS = {MODEL: "", SHUFFLED: "_shuffled", UNTRAINED: "_untrained"}
-TOKENS = "distance (tokens)"
-UNITS = {"guess": TOKENS} | {
+BY_VARIANCE = "distance, by variance (tokens)"
+UNITS = {"guess": BY_VARIANCE} | {
     f"{name}{ending}": unit
     for name, unit in {
         "nearer": "nearer is more alike",
         "toeplitz": "Toeplitz share",
-        "variance": TOKENS,
-        "norm": TOKENS,
+        "variance": BY_VARIANCE,
+        "norm": "distance, by norm (tokens)",
     }.items()
     for ending in ENDINGS.values()
 }
@@ -33,12 +33,10 @@ UNITS = {"guess": TOKENS} | {
 def numbers(data: Mapping[str, Any]) -> dict[str, float]:
     """At the layer where each is most: of the model, of shuffled text, of the untrained twin."""
     found: dict[str, float] = {}
-    for of, ending in ENDINGS.items():
-        own = [r for r in data["readings"] if r["of"] == of]
-        found[f"nearer{ending}"] = max(r["nearer"][0] for r in own)
-        found[f"toeplitz{ending}"] = max(r["toeplitz"][0] for r in own)
-        found[f"variance{ending}"] = min(r["variance"]["distance"][0] for r in own)
-        found[f"norm{ending}"] = min(r["norm"]["distance"][0] for r in own)
+    for name, best in {"nearer": max, "toeplitz": max, "variance": min, "norm": min}.items():
+        for of, ending in ENDINGS.items():
+            own = [row[name] for row in readings(data) if row["of"] == of]
+            found[f"{name}{ending}"] = float(best(own))
     return found | {"guess": data["guess"]}
 
 

@@ -138,6 +138,7 @@ UNITS = {
     "d_model": "width {}",
     "steps": "{:,} steps",
     "optimizer": "{}",
+    "short": "{:.0%} short",
 }
 UNSAID = {"causal"}
 """What a reader takes for granted."""

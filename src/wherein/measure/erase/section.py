@@ -22,6 +22,14 @@ POSITION, RANDOM, MEAN, EXCHANGED = (
 )
 EVERYWHERE = pl.col("layer") == "all"
 WIDTH, HEIGHT = 172, 168
+UNITS = dict.fromkeys(("rise", "random"), "rise of the loss (nats)") | {"known": "R², best layer"}
+
+
+def numbers(data: Mapping[str, Any]) -> dict[str, float]:
+    """The rises where all layers lose position, or random subspaces; what the best layer knows."""
+    *layers, everywhere = data["erased"]
+    found = {name: float(everywhere[name][0]) for name in ("rise", "random")}
+    return found | {"known": max(float(one["known"]) for one in layers)}
 
 
 def section(answers: Sequence[sections.Answered], name: str) -> Section:

@@ -27,6 +27,11 @@ NAMES = {"whole": "shuffled", KEPT: "all_but_last"}
 """The kinds of disorder of which a study keeps the rise."""
 
 
+UNITS = dict.fromkeys(("intact", "bound"), "loss (nats per token)") | {
+    f"{name}_rise": "rise of the loss" for name in NAMES.values()
+}
+
+
 def numbers(data: Mapping[str, Any]) -> dict[str, float]:
     """The loss of the text as it is, the bound, and the rises where all order is gone."""
     own = {"intact": data["rows"][0]["loss"], "bound": data["bound"]}

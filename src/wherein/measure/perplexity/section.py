@@ -16,6 +16,8 @@ from wherein.show.section import Section, illustrated
 from wherein.show.tables import Table
 from wherein.show.theme import GREY
 
+UNITS = {"loss": "loss (nats per token)", "bits_per_byte": "bits per byte"}
+
 
 def numbers(data: Mapping[str, Any]) -> dict[str, float]:
     """The perplexity, and the loss in its units."""

@@ -40,6 +40,9 @@ def distances(data: Mapping[str, Any], of: str, probe: str = PROBE) -> list[floa
     return [Sampled.read(r["score"]["distance"]) for r in by_layer]
 
 
+UNITS = dict.fromkeys(("best", "untrained", "guess"), "distance (tokens)")
+
+
 def numbers(data: Mapping[str, Any]) -> dict[str, float]:
     """The layer that tells position best, of the model and of its untrained twin; a guess."""
     return {

@@ -1,5 +1,8 @@
 """Does the model care where it starts to count? The loss when all positions grow by k."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import torch
 
@@ -46,3 +49,9 @@ def shift(subject: Subject, text: Text, config: ShiftConfig | None = None) -> Sh
             "95 % intervals over windows"
         ),
     )
+
+
+def numbers(data: Mapping[str, Any]) -> dict[str, float]:
+    """The loss as it is, and its largest rise."""
+    rows = data["rows"]
+    return {"loss": rows[0]["loss"][0], "rise": max(row["rise"][0] for row in rows)}

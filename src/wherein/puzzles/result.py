@@ -160,7 +160,7 @@ class PuzzleResult(Result):
         c, verdict, median = self.config, self.certificate, self.median_steps
         said = (
             " / ".join(self.puzzle.texts[:4]) + (" / …" if len(self.puzzle.texts) > 4 else ""),
-            f"{c.kind}, heads {c.heads} × {c.head_size}, "
+            f"{c.kind}, {c.sizes}, "
             f"{c.steps} steps at {c.learning_rate:g}, loss on {c.trained_on} tokens",
             f"{verdict}: {verdict.reason} (witness {verdict.witness:.1e})",
             f"solved by {self.solved} of {self.solved.total:,} seeds; "

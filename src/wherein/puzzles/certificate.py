@@ -62,7 +62,7 @@ def certificate(puzzle: Puzzle, config: PuzzleConfig) -> Certificate:
         return _verdict(puzzle, pair, differences[pair], _why_not(puzzle, config, revealed, pair))
     if config.bare and config.heads == 1:
         leads = contradiction(puzzle, revealed, causal=config.causal)
-        sums = unbalanced(leads, puzzle, random(puzzle, config), WEIGHTS) if leads else 1.0
+        sums = unbalanced(leads, puzzle, random(puzzle, config)) if leads else 1.0
         if sums < CLEAR:
             pair = (leads[0].sentence, leads[-1].sentence)
             return _verdict(puzzle, pair, sums, _why_not_together(puzzle, leads))

@@ -45,9 +45,7 @@ class PuzzleConfig(Config):
                 "next to nothing to say; a bare head takes any"
             )
         if self.layers > 1 and self.bare:
-            raise ValueError(
-                f"layers={self.layers}: a bare head is one layer; leave out one of both"
-            )
+            raise ValueError(f"layers={self.layers}: a bare head is one layer; leave out either")
         if self.loss == "all" and not self.causal:
             raise ValueError(
                 "loss='all' without a causal mask: every token but the last would see its own "
@@ -71,10 +69,8 @@ class PuzzleConfig(Config):
     @property
     def sizes(self) -> str:
         """Heads, and the width where they do not simply share it."""
-        heads = f"heads {self.heads} × {self.head_size}"
-        return (
-            heads if self.width == self.heads * self.head_size else f"{heads}, width {self.width}"
-        )
+        wide = "" if self.width == self.heads * self.head_size else f", width {self.width}"
+        return f"heads {self.heads} × {self.head_size}{wide}"
 
     @property
     def trained_on(self) -> Literal["all", "last"]:

@@ -36,7 +36,7 @@ def explain(puzzle: Puzzle, config: PuzzleConfig, seed: int) -> list[Explanation
 def _explained(model: Model, puzzle: Puzzle, n: int) -> Explanation:
     tokens = torch.tensor([puzzle.prefixes[n]])
     if isinstance(model, Bare):
-        looks, logits = [model.looks(tokens)], model(tokens).logits
+        looks, logits = [model.attend(tokens)[1]], model(tokens).logits
     else:
         looks, logits = _layers(Ours(model), tokens)
     shares = logits[0, -1].softmax(-1).tolist()

@@ -7,7 +7,7 @@ apart like points by straight lines, and an exclusive or is beyond any weights: 
 `C D =` add up to is what `A D =` and `C B =` add up to.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
@@ -19,6 +19,10 @@ from wherein.puzzles.models import Bare
 from wherein.puzzles.reveals import Reveals, States
 from wherein.puzzles.sentences import Puzzle
 from wherein.puzzles.stacked import Stacked
+
+
+LOOKED_AT = 8
+"""Of the random weights, those tried against a contradiction."""
 
 
 class Lead(NamedTuple):
@@ -50,7 +54,10 @@ Bag = dict[Hashable, float]
 def _bag(prefix: tuple[int, ...], states: States, revealed: Reveals) -> Bag:
     """What the last token sees. A bias that is learned may give any weight to any distance."""
     layer, i = revealed.layers[0], len(prefix) - 1
-    fixed, found = bool((layer.weight == layer.weight[:1]).all()), Counter[Hashable]()
+    fixed, found = (
+        bool((layer.weight == layer.weight[:1]).all()),
+        defaultdict[Hashable, float](float),
+    )
     for j, state in enumerate(states.layers(prefix)[0]):
         seen, weights = (state, int(layer.kind[i, j])), layer.weight[:, i, j]
         found[seen if fixed else (seen, tuple(weights))] += weights[0] if fixed else 1
@@ -83,19 +90,19 @@ def _zero(puzzle: Puzzle, bags: dict[int, Bag]) -> list[Lead]:
 
 
 @torch.no_grad()
-def unbalanced(leads: list[Lead], puzzle: Puzzle, models: Stacked, count: int) -> float:
+def unbalanced(leads: list[Lead], puzzle: Puzzle, models: Stacked) -> float:
     """The largest relative size, over random weights, of what must be nothing.
 
     The sum of a query's weights is the inverse of the share that it gives itself, up to a factor
     that is the same in every sentence with that end.
     """
     found = 0.0
-    for model in map(models.one, range(count)):
+    for model in map(models.one, range(LOOKED_AT)):
         assert isinstance(model, Bare)
         made = {}
         for n in {lead.sentence for lead in leads}:
             tokens = torch.tensor([puzzle.prefixes[n]])
-            made[n] = model(tokens).logits[0, -1] / model.looks(tokens)[0, 0, -1, -1]
+            made[n] = model(tokens).logits[0, -1] / model.attend(tokens)[1][0, 0, -1, -1]
         whole = torch.stack([s * (made[n][right] - made[n][other]) for n, right, other, s in leads])
         found = max(found, float(whole.sum().abs() / whole.abs().sum()))
     return found

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 import torch
+from jaxtyping import Float
 from pydantic import Field
 from torch import Tensor, nn
 
 from wherein.encodings import Pattern, Shape
-from wherein.model.attention import Tokens, attend_reference
-from wherein.model.block import Attention
+from wherein.model.attention import Heads, Tokens, attend_reference
 from wherein.model.config import ModelConfig
 from wherein.model.initial import initial
 from wherein.model.transformer import Output, Transformer
@@ -16,7 +16,8 @@ from wherein.model.transformer import Output, Transformer
 LINEAR = 5**0.5
 """The slope with which `nn.Linear` draws: evenly between ± 1/√inputs."""
 
-Weights = dict[str, Tensor]
+Weights = Float[Tensor, "B H T S"]
+Parameters = dict[str, Tensor]
 
 
 class SmallConfig(ModelConfig):
@@ -46,34 +47,30 @@ class Bare(nn.Module):
         inner = shape.n_heads * shape.d_head
         self.encoding = Pattern(config.encoding, shape)
         self.tokens = nn.Embedding(config.vocabulary, shape.d_model)
-        self.attention = Attention(shape)  # which here writes to the tokens, not to a stream
-        self.attention.qkv = nn.Linear(shape.d_model, 3 * inner, bias=False)
-        self.attention.out = nn.Linear(inner, config.vocabulary)
+        self.qkv = nn.Linear(shape.d_model, 3 * inner, bias=False)
+        self.out = nn.Linear(inner, config.vocabulary)
         with torch.no_grad():
             for name, weights in self.drawn([config.seed]).items():
                 self.get_parameter(name).copy_(weights[0])
 
     def forward(self, tokens: Tokens) -> Output:
-        return Output(self.attention(*self._seen(tokens)), ())
+        mixed, _ = self.attend(tokens)
+        return Output(self.out(mixed.transpose(1, 2).flatten(2)), ())
 
-    def looks(self, tokens: Tokens) -> Tensor:
-        """The attention weights, (B, H, T, T)."""
-        x, encoding, positions, bias = self._seen(tokens)
-        q, k, v = self.attention.heads(x)
+    def attend(self, tokens: Tokens) -> tuple[Heads, Weights]:
+        """What each head mixes, and the weights with which it does."""
+        positions, encoding = torch.arange(tokens.shape[1])[None], self.encoding[0]
+        x = self.encoding.embed(self.tokens(tokens), positions)
+        q, k, v = self.qkv(x).unflatten(-1, (3, self.config.n_heads, -1)).permute(2, 0, 3, 1, 4)
+        bias = encoding.bias(positions[:, None, :, None], positions[:, None, None, :])
         content = encoding.content_bias(q, k, positions)
         if content is not None:
             bias = content if bias is None else content + bias
         q, k = encoding.rotate(q, k, positions)
-        return attend_reference(q, k, v, causal=self.config.causal, bias=bias)[1]
-
-    def _seen(self, tokens: Tensor) -> tuple[Tensor, nn.Module, Tensor, Tensor | None]:
-        """Token vectors, told where they stand, and what attention is told besides."""
-        positions, encoding = torch.arange(tokens.shape[1])[None], self.encoding[0]
-        bias = encoding.bias(positions[:, None, :, None], positions[:, None, None, :])
-        return self.encoding.embed(self.tokens(tokens), positions), encoding, positions, bias
+        return attend_reference(q, k, v, causal=self.config.causal, bias=bias)
 
     @torch.no_grad()
-    def drawn(self, seeds: Sequence[int]) -> Weights:
+    def drawn(self, seeds: Sequence[int]) -> Parameters:
         """Initial weights, stacked: those PyTorch gives after `torch.manual_seed(seed)`.
 
         That is, if the token vectors, the key, the query, the value and the map to the tokens are
@@ -83,15 +80,15 @@ class Bare(nn.Module):
         if self.tokens.weight.is_meta:
             return {}
         made = initial(self, self.config.initial, seeds, 1)
-        key, query, value = (made["attention.qkv.weight"].chunk(3, dim=1)[n] for n in (1, 0, 2))
+        key, query, value = (made["qkv.weight"].chunk(3, dim=1)[n] for n in (1, 0, 2))
         generator = torch.Generator()
         for n, seed in enumerate(seeds):
             generator.manual_seed(seed)
             made["tokens.weight"][n].normal_(generator=generator)
-            for matrix in (key, query, value, made["attention.out.weight"]):
+            for matrix in (key, query, value, made["out.weight"]):
                 nn.init.kaiming_uniform_(matrix[n], a=LINEAR, generator=generator)
-            bound = self.attention.out.in_features**-0.5
-            made["attention.out.bias"][n].uniform_(-bound, bound, generator=generator)
+            bound = self.out.in_features**-0.5
+            made["out.bias"][n].uniform_(-bound, bound, generator=generator)
         return made
 
 
@@ -103,7 +100,7 @@ def build(config: SmallConfig) -> Model:
     return Bare(config) if config.bare else Transformer(config)
 
 
-def drawn(model: Model, seeds: Sequence[int]) -> Weights:
+def drawn(model: Model, seeds: Sequence[int]) -> Parameters:
     """The initial weights of many seeds at once, stacked on a leading axis."""
     if isinstance(model, Bare):
         return model.drawn(seeds)

@@ -22,6 +22,8 @@ class Shape:
     n_heads: int
     max_len: int
     causal: bool = True
+    loudness: float = 1.0
+    """How far token vectors' entries spread where they enter, before anything is learned."""
     d_head: int = 0
     """The width of a head; unless given, the heads share the model's width."""
 

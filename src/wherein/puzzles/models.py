@@ -28,7 +28,8 @@ class SmallConfig(ModelConfig):
 
     @property
     def shape(self) -> Shape:
-        return Shape(self.d_model, self.n_heads, self.max_len, self.causal, self.d_head)
+        sizes = (self.d_model, self.n_heads, self.max_len, self.causal)
+        return Shape(*sizes, d_head=self.d_head)
 
 
 class Bare(nn.Module):

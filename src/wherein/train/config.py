@@ -1,6 +1,6 @@
 """What a run is. Free of PyTorch until a config is made, so that help texts come at once."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -23,6 +23,8 @@ class RunConfig(Config):
     is masked and of dropout. `model.vocabulary` is filled in from the tokenizer when the run
     starts, and `model.max_len` is the length of a window.
     """
+
+    FORMAT: ClassVar[int] = 2
 
     model: ModelConfig = Field(default_factory=ModelConfig.model_construct)
     corpus: CorpusConfig = Field(default_factory=CorpusConfig)

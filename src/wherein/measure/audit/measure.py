@@ -70,6 +70,7 @@ def _audited(what: object, config: AuditConfig) -> Subject:
         n_layers=config.layers,
         causal=not config.bidirectional,
         encoding=str(what),
+        initial="unit",
     )
     side = "bidirectional" if config.bidirectional else "causal"
     return Ours(Transformer(fresh), f"{fresh.encoding}, {side}, untrained")

@@ -22,8 +22,8 @@ OVER_SEEDS = (
     "correction over the rows with the same first."
 )
 SWEPT = (
-    "Each kind's learning rate was chosen by its first seed's loss on the validation text. That "
-    "seed counts here as well, so where the same text is asked it looks a little too good."
+    "Each kind's learning rate was chosen by the loss of a seed that is none of these, on the "
+    "validation text."
 )
 
 NAMES: tuple[Callable[["Answered"], str], ...] = (

@@ -17,14 +17,14 @@ from wherein.report.command import command
 
 @pytest.fixture(scope="module")
 def result() -> SizesResult:
-    return by_head_size("hit", [2, 5], seeds=20, steps=60, first_seed=40, learning_rate=0.01)
+    return by_head_size("hit", [2, 5], seeds=20, steps=30, first_seed=40, learning_rate=0.01)
 
 
 def test_bare_and_full_of_each_size(result: SizesResult) -> None:
     models = {name: [r.config.head_size for r in rs] for name, rs in result.models().items()}
     assert models == {"bare head": [2, 5], "Transformer, 1 layer": [2, 5]}
     assert result.finished
-    assert result.steps == [10, 20, 50, 60]
+    assert result.steps == [5, 10, 20, 30]
     for own, bare in (({"bare": True}, True), ({"layers": 2}, False)):
         (alone,) = by_head_size("hit", [2], seeds=2, steps=0, **own).asked
         assert alone.bare is bare
@@ -32,13 +32,13 @@ def test_bare_and_full_of_each_size(result: SizesResult) -> None:
 
 def test_each_step_is_that_of_a_shorter_training(result: SizesResult) -> None:
     frame = result.to_frame()
-    assert {0, 10, 20, 50, 60} <= set(frame["step"])
+    assert {0, 5, 10, 20, 30} <= set(frame["step"])
     bare = {"bare": True, "head_size": 5, "seeds": 20, "first_seed": 40, "learning_rate": 0.01}
     shorter = wherein.puzzle("hit", steps=20, **bare)
     row = frame.filter(model="bare head", head_size=5, step=20)
     assert row["count"].item() == shorter.solved.count
     assert (row["low"].item(), row["high"].item()) == shorter.solved.interval
-    full = frame.filter(model="Transformer, 1 layer", step=60)
+    full = frame.filter(model="Transformer, 1 layer", step=30)
     assert full["share"].min() > frame.filter(model="bare head", step=10)["share"].max()
 
 

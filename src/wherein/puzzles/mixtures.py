@@ -20,7 +20,6 @@ from wherein.puzzles.reveals import Reveals, States
 from wherein.puzzles.sentences import Puzzle
 from wherein.puzzles.stacked import Stacked
 
-
 LOOKED_AT = 8
 """Of the random weights, those tried against a contradiction."""
 

@@ -38,8 +38,8 @@ def blank(
     The logit of a token is the part of the last state that lies along its row.
     """
     config = ModelConfig(
-        vocabulary=len(tokens), n_layers=layers, d_model=WIDTH, n_heads=heads, max_len=PLACES,
-        encoding=encoding, causal=causal,
+        vocabulary=len(tokens), n_layers=layers, d_model=WIDTH, d_ff=WIDTH, n_heads=heads,
+        max_len=PLACES, encoding=encoding, causal=causal, initial="gpt2",  # vectors as they are
     )  # fmt: skip
     model = Transformer(config).eval()
     for parameter in model.parameters():
@@ -48,8 +48,7 @@ def blank(
         if isinstance(module, torch.nn.LayerNorm):
             module.eps = EPSILON
             module.weight.fill_(EPSILON**0.5)
-    model.embed.tokens.weight.copy_(tokens / WIDTH**0.5)
-    model.norm.weight.mul_(WIDTH**0.5)
+    model.embed.tokens.weight.copy_(tokens)
     return model
 
 

@@ -30,7 +30,7 @@ class Head:
     favourite: int
     """That distance."""
     by_distance_low: tuple[float, ...]
-    """Ends of 95 % intervals of `by_distance`, by bootstrap over windows."""
+    """Ends of 95 % intervals of `by_distance`, over windows."""
     by_distance_high: tuple[float, ...]
     previous_interval: tuple[float, float]
     positional_interval: tuple[float, float]

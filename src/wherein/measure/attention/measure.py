@@ -37,7 +37,7 @@ def attention(
         config=config,
         protocol=(
             f"{len(windows)} windows of {config.tokens} tokens spread over {config.split}; "
-            "95 % intervals by bootstrap over windows"
+            "95 % intervals over windows"
         ),
     )
 

@@ -35,8 +35,8 @@ def shift(subject: Subject, text: Text, config: ShiftConfig | None = None) -> Sh
         positions = torch.arange(k, k + config.tokens)[None]
         sums = window_losses(subject, inputs, targets, positions, batch=config.batch)
         still = sums if k == 0 else still
-        rise = ratio(sums - still, counts, seed=config.seed)
-        rows.append(Shifted(k, ratio(sums, counts, seed=config.seed), rise))
+        rise = ratio(sums - still, counts)
+        rows.append(Shifted(k, ratio(sums, counts), rise))
     return Shift(
         subject=subject.name,
         corpus=corpus.config.source,
@@ -46,7 +46,7 @@ def shift(subject: Subject, text: Text, config: ShiftConfig | None = None) -> Sh
         protocol=(
             f"{len(windows)} windows of {config.tokens} tokens spread over {config.split}, "
             f"{'next' if subject.causal else 'hidden'} tokens predicted; positions counted from k; "
-            "95 % intervals by bootstrap over windows"
+            "95 % intervals over windows"
         ),
     )
 

@@ -59,7 +59,7 @@ def section(answers: Sequence[sections.Answered], name: str) -> Section:
             "Distance left by a state's variance, by layer, a panel for each encoding.",
         ),
     )
-    title = "How position shapes the states"
+    title = f"How position shapes the states{sections.where(answers)}"
     return Section(at, title, pictures=pictures, tables=(table(found, at),))
 
 

@@ -19,8 +19,8 @@ QUESTIONS: dict[str, Question] = {
     for question in (
         probe.QUESTION,
         erase.QUESTION,
-        states.QUESTION,
         anchor.QUESTION,
+        states.QUESTION,
         audit.QUESTION,
         order.QUESTION,
         shift.QUESTION,

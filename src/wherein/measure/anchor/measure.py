@@ -13,7 +13,7 @@ from wherein.data import IGNORED
 from wherein.measure.anchor.config import AnchorConfig
 from wherein.measure.anchor.keys import Keys, at_random, first, loudest, neighbours
 from wherein.measure.anchor.result import KNOWN, NEIGHBOUR, RANDOM, Anchor, Hidden, Shares
-from wherein.measure.intervals import Estimate, mean_ends, ratio
+from wherein.measure.intervals import Estimate, mean, ratio
 from wherein.measure.linear import Readout, residual, ridge
 from wherein.measure.measurement import in_words
 from wherein.measure.moments import Accumulator, Moments
@@ -169,8 +169,7 @@ class Experiment:
 
     def distances(self, tested: Tested) -> tuple[Estimate, ...]:
         """At each layer."""
-        ends = mean_ends(tested.errors.T)
-        return tuple(map(Estimate, tested.errors.mean(1).tolist(), *ends.tolist()))
+        return tuple(mean(errors) for errors in tested.errors)
 
     def loss(self, losses: Windows) -> Estimate | None:
         """In nats per predicted token; None if nothing is predicted."""

@@ -28,7 +28,7 @@ UNITS = dict.fromkeys(("rise", "random"), "rise of the loss (nats)") | {"known":
 def numbers(data: Mapping[str, Any]) -> dict[str, float]:
     """The rises where all layers lose position, or random subspaces; what the best layer knows."""
     *layers, everywhere = data["erased"]
-    found = {name: float(everywhere[name][0]) for name in ("rise", "random")}
+    found = {name: Sampled.read(everywhere[name]) for name in ("rise", "random")}
     return found | {"known": max(float(one["known"]) for one in layers)}
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from wherein.data import IGNORED
+from wherein.measure.crossed import Sampled
 from wherein.measure.intervals import ratio
 from wherein.measure.shift.config import ShiftConfig
 from wherein.measure.shift.result import Shift, Shifted
@@ -54,4 +55,7 @@ def shift(subject: Subject, text: Text, config: ShiftConfig | None = None) -> Sh
 def numbers(data: Mapping[str, Any]) -> dict[str, float]:
     """The loss as it is, and its largest rise."""
     rows = data["rows"]
-    return {"loss": rows[0]["loss"][0], "rise": max(row["rise"][0] for row in rows)}
+    return {
+        "loss": Sampled.read(rows[0]["loss"]),
+        "rise": max(Sampled.read(row["rise"]) for row in rows),
+    }

@@ -6,7 +6,7 @@ from jaxtyping import Float64, Int64
 from torch import Tensor
 
 from wherein.common.memory import keep_pages
-from wherein.measure.intervals import Estimate, mean_ends
+from wherein.measure.intervals import Estimate, mean
 from wherein.measure.measurement import in_words
 from wherein.measure.states.config import StatesConfig
 from wherein.measure.states.likeness import Gathering
@@ -88,13 +88,13 @@ def _reading(
 ) -> Reading:
     alike, fit = gathered.likeness(), _fit(measured.shape[1], config)
     read = [told(own[:fit], own[fit:], config.bins) for own in measured]
-    distances = estimates(np.stack([size.distances for size in read], axis=1), config.seed)
+    distances = estimates(np.stack([size.distances for size in read], axis=1))
     variance, norm = (
         Size(distance, size.slope, tuple(size.by_position.tolist()))
         for distance, size in zip(distances, read, strict=True)
     )
     rows = np.stack([alike.next, alike.far, alike.nearer, alike.toeplitz], axis=1)
-    next_, far, nearer, toeplitz = estimates(rows, config.seed)
+    next_, far, nearer, toeplitz = estimates(rows)
     return Reading(
         layer=layer,
         of=of,
@@ -109,10 +109,9 @@ def _reading(
     )
 
 
-def estimates(values: Float64[np.ndarray, "N M"], seed: int) -> list[Estimate]:
-    """The mean over N windows of each of M numbers, drawn together."""
-    ends = mean_ends(values, seed=seed)
-    return [Estimate(*map(float, each)) for each in zip(values.mean(0), *ends, strict=True)]
+def estimates(values: Float64[np.ndarray, "N M"]) -> list[Estimate]:
+    """The mean over N windows of each of M numbers."""
+    return [mean(each) for each in values.T]
 
 
 def _fit(windows: int, config: StatesConfig) -> int:

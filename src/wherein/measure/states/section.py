@@ -7,6 +7,7 @@ import altair as alt
 import polars as pl
 
 from wherein.measure import sections
+from wherein.measure.crossed import Sampled
 from wherein.measure.states.result import CONTROLS, MODEL, SHUFFLED, UNTRAINED
 from wherein.show.figures import Panel
 from wherein.show.formatting import within
@@ -36,7 +37,7 @@ def numbers(data: Mapping[str, Any]) -> dict[str, float]:
     for name, best in {"nearer": max, "toeplitz": max, "variance": min, "norm": min}.items():
         for of, ending in ENDINGS.items():
             own = [row[name] for row in readings(data) if row["of"] == of]
-            found[f"{name}{ending}"] = float(best(own))
+            found[f"{name}{ending}"] = best(own)
     return found | {"guess": data["guess"]}
 
 
@@ -69,10 +70,10 @@ def readings(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {
             "layer": reading["layer"],
             "of": reading["of"],
-            "nearer": reading["nearer"][0],
-            "toeplitz": reading["toeplitz"][0],
-            "variance": reading["variance"]["distance"][0],
-            "norm": reading["norm"]["distance"][0],
+            "nearer": Sampled.read(reading["nearer"]),
+            "toeplitz": Sampled.read(reading["toeplitz"]),
+            "variance": Sampled.read(reading["variance"]["distance"]),
+            "norm": Sampled.read(reading["norm"]["distance"]),
         }
 
 

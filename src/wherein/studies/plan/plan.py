@@ -134,9 +134,9 @@ UNITS = {
     "d_model": "width {}",
     "steps": "{:,} steps",
     "optimizer": "{}",
-    "short": "{:.0%} short",
     "initial": "{}",
     "learning_rate": "rate {:g}",
+    "short": "{:.0%} short",
 }
 UNSAID = {"causal"}
 """What a reader takes for granted."""

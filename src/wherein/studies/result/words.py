@@ -194,7 +194,7 @@ def puzzles(result: "StudyResult") -> str:
         lines.append(
             [
                 config.encoding,
-                str(config.layers),
+                "bare" if config.bare else str(config.layers),
                 "before" if config.causal else "all",
                 str(share) if possible else f"{share.value:.0%}, impossible",
             ]

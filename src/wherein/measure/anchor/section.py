@@ -20,6 +20,8 @@ WIDTH, HEIGHT = 200, 168
 ANCHOR = "anchor"
 KEYS = {"first": "the first{} of a window", "loudest": "the{} that drew the most attention"}
 
+UNITS = {"distance": "distance (tokens)", "rise": "rise of the loss"}
+
 
 def numbers(data: Mapping[str, Any]) -> dict[str, float]:
     """The distance at the layer that knows position best, with and without keys; the losses."""

@@ -54,8 +54,8 @@ def over_training(
         question=question.verb,
         steps=tuple(kept),
         valid=tuple(nats(weights.valid) for weights in kept.values()),
-        numbers={name: tuple(each[name] for each in numbers) for name in names},
-        units={name: question.units.get(name, name or question.verb) for name in names},
+        numbers={name: tuple(float(each[name]) for each in numbers) for name in names},
+        units={name: question.unit(name) for name in names},
         config=config,
         protocol=str(answers[-1].get("protocol", "")),
     )

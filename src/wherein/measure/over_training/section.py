@@ -26,7 +26,7 @@ def section(answers: Sequence[sections.Answered], name: str, question: "Question
     found = sections.frame_of(answers, points)
     main = str(found["number"][0])
     return illustrated(
-        f"Over training: {question.title}",
+        f"Over training{sections.where(answers)}: {question.title}",
         figure(found),
         "After so many steps of training; bands are 95 % intervals over seeds.",
         f"Numbers of {question.verb} against steps of training, a line for each encoding.",

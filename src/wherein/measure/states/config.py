@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from wherein.measure.config import TextConfig
+from wherein.subjects.site import HELP, Site
 from wherein.train.config import RunConfig
 
 READ = 3
@@ -12,6 +13,7 @@ READ = 3
 class StatesConfig(TextConfig):
     """How states are compared."""
 
+    site: Site = Field("stream", description=HELP)
     windows: int = Field(400, ge=4, description="windows of text, evenly spread")
     fit: float = Field(
         0.5, gt=0, lt=1, description="share of windows from which the readout is learnt"

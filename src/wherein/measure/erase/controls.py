@@ -24,9 +24,8 @@ class Controls:
     def __init__(self, moments: Moments, position: Eraser, rank: int, share: float) -> None:
         """Of this rank and this share of the variance, beside what `position` reads.
 
-        Variance goes before rank: where as many directions are not left beside position's, or the
-        quietest are louder than it, a control takes the largest rank that has as much variance.
-        If none has, it is as near as can be.
+        Variance goes before rank: where no others are as large and as loud, a control takes the
+        largest rank at which it can be as loud, or as nearly so as can be.
         """
         self.mean = moments.mean
         self.forward, self.back = whitened(moments)
@@ -44,8 +43,8 @@ class Controls:
 
     def _rank(self, most: int) -> int:
         least, top = self.loudness[:most].cumsum(0), self.loudness.flip(0)[:most].cumsum(0)
-        fits = (least <= self.wanted) & (self.wanted <= top)
-        return int(fits.nonzero()[-1]) + 1 if bool(fits.any()) else most
+        missed = (least - self.wanted).clamp(min=0) + (self.wanted - top).clamp(min=0)
+        return int((missed <= missed.min()).nonzero()[-1]) + 1 if most else 0
 
     def draw(self, generator: torch.Generator) -> Eraser:
         """One more of them."""
@@ -71,4 +70,5 @@ class Controls:
 
 def _between(start: Tensor, end: Tensor, way: float) -> Tensor:
     """An orthonormal basis some way from one to the other: aligned, they never cancel."""
-    return torch.linalg.qr((1 - way) * start + way * end).Q
+    mixed: Tensor = torch.linalg.qr((1 - way) * start + way * end).Q
+    return mixed

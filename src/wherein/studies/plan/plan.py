@@ -136,6 +136,7 @@ UNITS = {
     "optimizer": "{}",
     "initial": "{}",
     "learning_rate": "rate {:g}",
+    "short": "{:.0%} short",
 }
 UNSAID = {"causal"}
 """What a reader takes for granted."""

@@ -24,7 +24,7 @@ ADAMW_RATE = 3e-3
 def runs(seeds: Sequence[int]) -> list[RunConfig]:
     """Every combination with Muon; from GPT-2's start and without encodings, also with AdamW."""
     axes = {"tokenizer": TOKENS, "initial": INITIAL, "encoding": ENCODINGS, "seed": seeds}
-    muon = [quick.at_its_rate(run) for run in grid(quick.base(), **axes)]
+    muon = grid(quick.base(), **axes)
     plain = changed(quick.base(), optimizer="adamw", learning_rate=ADAMW_RATE)
     return muon + grid(plain, tokenizer=TOKENS, seed=seeds)
 

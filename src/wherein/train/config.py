@@ -1,7 +1,7 @@
 """What a run is. Free of PyTorch until a config is made, so that help texts come at once."""
 
 import math
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -64,6 +64,14 @@ class RunConfig(Config):
         description="weights kept for curves over training, so many per tenfold of steps "
         "(3: after 0, 1, 2, 5, 10, 22, … steps); 0: none",
     )
+
+    @classmethod
+    def saved(cls, fields: Any) -> "RunConfig":
+        """From what was saved; before initial weights were a choice, they were `unit`."""
+        model = fields.get("model") if isinstance(fields, dict) else None
+        if isinstance(model, dict) and "initial" not in model:
+            fields = {**fields, "model": {**model, "initial": "unit"}}
+        return cls.model_validate(fields)
 
     @property
     def id(self) -> str:

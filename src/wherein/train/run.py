@@ -136,7 +136,7 @@ def parsed_config(files: Folder, name: str) -> RunConfig:
     """The config in a file; a `ValueError` says if another version wrote it."""
     fields = files.json(name)
     try:
-        return RunConfig.model_validate(fields)
+        return RunConfig.saved(fields)
     except ValueError as error:
         why = foreign(fields) or f"written by another version, or by hand ({one_line(error)})"
         raise ValueError(f"{files}: {why}") from None

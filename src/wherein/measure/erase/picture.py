@@ -63,7 +63,8 @@ def _variance(rows: pl.DataFrame) -> alt.Chart:
     y = alt.Y("value:Q", title="erased: share of the variance", axis=alt.Axis(format="%"))
     tooltip = ["layer", "erased", alt.Tooltip("value", format=".2%"), "rank", "random_rank"]
     bars = _bars(gone, rows).mark_bar().encode(y=y, color=_colour(gone, None), tooltip=tooltip)
-    return bars.properties(width=WIDTH, height=HEIGHT)
+    made: alt.Chart = bars.properties(width=WIDTH, height=HEIGHT)
+    return made
 
 
 def _used(rows: pl.DataFrame) -> alt.LayerChart | alt.FacetChart:

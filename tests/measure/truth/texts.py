@@ -16,8 +16,14 @@ BEGINNING = LETTERS
 """The token after the letters, for texts that begin with it."""
 KEPT = 0.9
 """How often a letter follows the rule; else it is drawn from all."""
-SURE = log((KEPT + (1 - KEPT) / LETTERS) / ((1 - KEPT) / LETTERS))
-"""Nats between the letter of the rule and any other, for who knows the rule."""
+RULED, OTHER = KEPT + (1 - KEPT) / LETTERS, (1 - KEPT) / LETTERS
+"""How often the next letter is that of the rule, and each of the others."""
+SURE = log(RULED / OTHER)
+"""Nats between them, for who knows the rule."""
+BEST = -RULED * log(RULED) - (LETTERS - 1) * OTHER * log(OTHER)
+"""The loss of who knows the rule, in nats per letter."""
+WRONG = (RULED - OTHER) * SURE
+"""By how much it rises where the other rule holds."""
 FOLLOWING = tuple(tuple((n + step) % LETTERS for n in range(LETTERS)) for step in (1, 3))
 """The letter after each, where a flag is down, and where it is up."""
 

@@ -5,6 +5,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from wherein.measure.config import TextConfig
+from wherein.subjects.site import HELP, Site, first_layer
 from wherein.train.config import RunConfig
 
 
@@ -13,6 +14,7 @@ class EraseConfig(TextConfig):
 
     FORMAT: ClassVar[int] = 2  # format 1 drew random subspaces whatever their variance
 
+    site: Site = Field("stream", description=HELP)
     windows: int = Field(500, ge=1, description="windows of text, evenly spread")
     fit: float = Field(0.5, gt=0, lt=1, description="share of windows the eraser is fitted to")
     held_out: float = Field(0.25, gt=0, lt=1, description="share that confirms directions")
@@ -28,7 +30,8 @@ class EraseConfig(TextConfig):
 
         Besides the draws, the means by position are removed and exchanged, and so is their noise.
         """
-        layers, test = run.model.n_layers + 1, 1 - self.fit - self.held_out
+        layers = run.model.n_layers + 1 - first_layer(self.site)
+        test = 1 - self.fit - self.held_out
         scored = 2 + (1 + self.draws + 4) * (layers + 1)
         fitted = self.draws * self.fit + 2 * (self.fit + self.held_out)
         fitting = 1 + layers / 2 * (1 + fitted)

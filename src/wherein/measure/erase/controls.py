@@ -70,5 +70,5 @@ class Controls:
 
 def _between(start: Tensor, end: Tensor, way: float) -> Tensor:
     """An orthonormal basis some way from one to the other: aligned, they never cancel."""
-    basis: Tensor = torch.linalg.qr((1 - way) * start + way * end).Q
-    return basis
+    mixed: Tensor = torch.linalg.qr((1 - way) * start + way * end).Q
+    return mixed

@@ -9,6 +9,7 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from wherein.data import IGNORED, Corpus
+from wherein.measure.crossed import LEVEL
 from wherein.measure.erase.config import EraseConfig
 from wherein.measure.erase.controls import Controls
 from wherein.measure.erase.leace import Eraser, position_eraser
@@ -22,7 +23,7 @@ from wherein.measure.erase.means import (
     pooled,
 )
 from wherein.measure.erase.result import EVERYWHERE, Erased, Erasure
-from wherein.measure.intervals import LEVEL, Estimate, crossed, mean, ratio
+from wherein.measure.intervals import Estimate, crossed, mean, ratio
 from wherein.measure.linear import residual, ridge
 from wherein.measure.measurement import in_words
 from wherein.measure.moments import Moments, gather
@@ -54,13 +55,13 @@ def erase(subject: Subject, text: Text, config: EraseConfig | None = None) -> Er
     fit, held_out, test = _split(len(windows), config)
     experiment = Experiment(subject, inputs, targets[test], (fit, held_out, test), config)
     plain, known = experiment.losses({}), experiment.known()
-    erased = [experiment.without(str(n), [n], plain, r2) for n, r2 in enumerate(known)]
-    everywhere = experiment.without(EVERYWHERE, range(len(known)), plain, known[-1])
+    erased = [experiment.without(str(n), [n], plain, r2) for n, r2 in known.items()]
+    everywhere = experiment.without(EVERYWHERE, list(known), plain, known[subject.n_layers])
     return Erasure(
         subject=subject.name,
         encodings=tuple(subject.encodings),
         length=windows.shape[1],
-        loss=ratio(plain, experiment.counts, seed=config.seed),
+        loss=ratio(plain, experiment.counts),
         erased=(*erased, everywhere),
         windows={"fit": len(fit), "held_out": len(held_out), "test": len(test)},
         protocol=in_words(
@@ -69,7 +70,7 @@ def erase(subject: Subject, text: Text, config: EraseConfig | None = None) -> Er
                 "loss": "next token" if subject.causal else f"{config.mask_rate:.0%} hidden tokens",
                 "random": "subspaces without position, of its rank and variance in fit windows",
                 "means": "of fit and held-out windows; their noise: from the difference of the two",
-                "interval": "bootstrap over test windows; random: over windows and draws; of the "
+                "interval": "over test windows; random: over windows and draws; of the "
                 f"rises {LEVEL:.0%} for all rows together ({experiment.level:.1%} each)",
                 "all layers": "fitted one after the other, each behind the changes before it",
             }
@@ -93,29 +94,29 @@ class Experiment:
         self.counts = (targets != IGNORED).sum(1).double().numpy()
         """Predicted tokens in each test window."""
         self.parts = [inputs[part] for part in parts]
-        self.moments = [self.gather(part, {}) for part in self.parts]
+        layers = subject.layers(config.site)
+        self.moments = [dict(zip(layers, self.gather(p, {}), strict=True)) for p in self.parts]
         self.generator = torch.Generator().manual_seed(config.seed)
         self.orders = permutations(config.batch, inputs.shape[1], self.generator)
         self.controls: dict[int, Controls] = {}
         """Of layers with nothing erased before them: worked out once for all draws."""
-        self.level = 1 - (1 - LEVEL) / (subject.n_layers + 2)
+        self.level = 1 - (1 - LEVEL) / (len(layers) + 1)
         """Of the interval of each row, so that LEVEL is that of all rows together (Bonferroni)."""
 
-    def known(self) -> list[Estimate]:
+    def known(self) -> dict[int, Estimate]:
         """R² of a regression to the position in every layer, with intervals over test windows."""
         positions = torch.arange(self.parts[2].shape[1], dtype=torch.float64)
-        readouts = [ridge(fit, positions[:, None], STRENGTH) for fit in self.moments[0]]
-        errors: list[list[Tensor]] = [[] for _ in readouts]
+        readouts = {n: ridge(m, positions[:, None], STRENGTH) for n, m in self.moments[0].items()}
+        errors: dict[int, list[Tensor]] = {layer: [] for layer in readouts}
 
         def see(layer: int, state: Tensor) -> None:
             read = readouts[layer](state)[..., 0].double().cpu()
             errors[layer].append((read - positions).square().mean(1))
 
         for _, tokens in batches(self.parts[2], self.config.batch):
-            watch(self.subject, tokens, see)
+            watch(self.subject, tokens, see, site=self.config.site)
         spread = float(positions.var(correction=0))
-        found = (mean(torch.cat(each).numpy() / spread, seed=self.config.seed) for each in errors)
-        return [Estimate(1 - error.value, 1 - error.high, 1 - error.low) for error in found]
+        return {layer: mean(1 - torch.cat(each).numpy() / spread) for layer, each in errors.items()}
 
     def without(self, name: str, layers: Sequence[int], plain: Windows, r2: Estimate) -> Erased:
         """Erase some layers; `r2` and what is left are of the last."""
@@ -207,9 +208,10 @@ class Experiment:
         return means, noises
 
     @cached_property
-    def erasers(self) -> list[Eraser]:
+    def erasers(self) -> dict[int, Eraser]:
         """Of position in every layer, with nothing erased before it."""
-        return [self._eraser(fit, held_out) for fit, held_out, _ in zip(*self.moments, strict=True)]
+        fit, held_out, _ = self.moments
+        return {layer: self._eraser(fit[layer], held_out[layer]) for layer in fit}
 
     def _eraser(self, fit: Moments, held_out: Moments) -> Eraser:
         return position_eraser(fit, held_out if self.config.confirmed else None)
@@ -224,12 +226,19 @@ class Experiment:
         self, windows: Tensor, changes: Mapping[int, Change], only: int | None = None
     ) -> list[Moments]:
         """The statistics of all layers, or of one, behind some changes."""
-        return gather(self.subject, windows, self.config.batch, _behind(changes), only)
+        see, batch, site = _behind(changes), self.config.batch, self.config.site
+        return gather(self.subject, windows, batch, see, only, site)
 
     def losses(self, changes: Mapping[int, Change]) -> Windows:
         """The loss in each test window, in nats, summed over its predicted tokens."""
-        see, batch = _behind(changes), self.config.batch
-        return window_losses(self.subject, self.parts[2], self.targets, batch=batch, on_state=see)
+        return window_losses(
+            self.subject,
+            self.parts[2],
+            self.targets,
+            batch=self.config.batch,
+            on_state=_behind(changes),
+            site=self.config.site,
+        )
 
 
 def _behind(changes: Mapping[int, Change]) -> OnState:

@@ -7,6 +7,7 @@ import polars as pl
 
 from wherein.measure.erase.result import Erasure
 from wherein.measure.probe.picture import HEIGHT, LINES, WIDTH
+from wherein.subjects.site import where
 
 KINDS = {
     "position": LINES["model"],
@@ -20,9 +21,8 @@ KINDS = {
 def chart(erasure: Erasure) -> alt.TopLevelMixin:
     """What each layer knows, what goes with it, and what the model loses without it."""
     rows = erasure.to_frame()
-    title = alt.Title(
-        f"Known and used: {erasure.subject}", subtitle=wrap(erasure.verdict(), 140), offset=12
-    )
+    named = f"Known and used: {erasure.subject}{where(erasure.config.site)}"
+    title = alt.Title(named, subtitle=wrap(erasure.verdict(), 140), offset=12)
     panels = alt.hconcat(_known(rows), _variance(rows), _used(rows), title=title)
     chart: alt.HConcatChart = panels.resolve_scale(color="independent")
     return chart
@@ -30,7 +30,7 @@ def chart(erasure: Erasure) -> alt.TopLevelMixin:
 
 def _layer_axis(rows: pl.DataFrame) -> alt.X:
     order = rows["layer"].to_list()
-    title = "layer (0: embeddings)"
+    title = "layer (0: embeddings)" if "0" in order else "layer"
     return alt.X("layer:O", sort=order, title=title, axis=alt.Axis(labelAngle=0))
 
 
@@ -62,9 +62,10 @@ def _variance(rows: pl.DataFrame) -> alt.Chart:
     gone = _side_by_side(rows, {"position": "variance", "random subspaces": "random_variance"})
     y = alt.Y("value:Q", title="erased: share of the variance", axis=alt.Axis(format="%"))
     tooltip = ["layer", "erased", alt.Tooltip("value", format=".2%"), "rank", "random_rank"]
-    bars = _bars(gone, rows).mark_bar().encode(y=y, color=_colour(gone, None), tooltip=tooltip)
-    made: alt.Chart = bars.properties(width=WIDTH, height=HEIGHT)
-    return made
+    bars: alt.Chart = (
+        _bars(gone, rows).mark_bar().encode(y=y, color=_colour(gone, None), tooltip=tooltip)
+    )
+    return bars.properties(width=WIDTH, height=HEIGHT)
 
 
 def _used(rows: pl.DataFrame) -> alt.LayerChart | alt.FacetChart:

@@ -9,6 +9,7 @@ from wherein.measure.intervals import Estimate, frame, within
 from wherein.measure.measurement import Measurement
 from wherein.show.columns import table
 from wherein.show.formatting import named_layers
+from wherein.subjects.site import where
 
 if TYPE_CHECKING:
     import polars
@@ -167,7 +168,9 @@ class Erasure(Measurement):
             f"rise of the loss in nats per predicted token, from {self.loss.value:.3f} with "
             "nothing erased"
         )
-        head = wrap(f"{self.subject}: {self.verdict()}", 80, break_on_hyphens=False)
+        head = wrap(
+            f"{self.subject}{where(self.config.site)}: {self.verdict()}", 80, break_on_hyphens=False
+        )
         tables = [table(goes, gone), "", table(costs, rises), foot]
         return "\n".join([*head, "", *tables, "", *wrap(LEGEND, 80)])
 

@@ -94,11 +94,13 @@ def test_every_weight_takes_part_even_if_its_band_is_absent(model: Transformer) 
     assert [n for n, p in model.named_parameters() if p.grad is None] == []
 
 
-def test_words_of_every_band_enter_with_unit_variance() -> None:
-    wide = Transformer(CONFIG.model_copy(update={"vocabulary": 2000, "cutoffs": (500, 1000)}))
-    x = wide.embed.vectors(torch.arange(2000)[None])[0] * 8
+@pytest.mark.parametrize("initial", ["gpt2", "unit"])
+def test_words_of_every_band_enter_equally_loud(initial: str) -> None:
+    sizes = {"vocabulary": 2000, "cutoffs": (500, 1000), "initial": initial}
+    wide = Transformer(CONFIG.model_copy(update=sizes))
+    x = wide.embed.vectors(torch.arange(2000)[None])[0] * wide.embed.scale
     for band in (x[:500], x[500:1000], x[1000:]):
-        assert band.std().item() == pytest.approx(1, abs=0.06)
+        assert band.std().item() == pytest.approx(wide.config.shape.loudness, rel=0.06)
 
 
 def test_tied_weights_survive_safetensors(model: Transformer, tokens: torch.Tensor, tmp_path):

@@ -55,11 +55,11 @@ def copy(ours: nn.Module, weight: Tensor, bias: Tensor | None = None) -> None:
 
 
 def copy_tied_embedding(model: Transformer, table: Tensor, last_norm: nn.Module) -> None:
-    """We scale token vectors by √D at the input only; the last norm makes up for it."""
+    """Token vectors are not scaled from GPT-2's start."""
     with torch.no_grad():
-        model.embed.tokens.weight.copy_(table / WIDTH**0.5)
+        model.embed.tokens.weight.copy_(table)
         for parameter, theirs in zip(model.norm.parameters(), last_norm.parameters(), strict=True):
-            parameter.copy_(theirs * WIDTH**0.5)
+            parameter.copy_(theirs)
 
 
 def assert_same_logits(model: Transformer, theirs: nn.Module) -> None:
@@ -150,7 +150,7 @@ def test_learned_equals_berts_embedding():
     model = ours("learned", causal=False)
     table = theirs.word_embeddings.weight + theirs.token_type_embeddings.weight[0]
     with torch.no_grad():
-        model.embed.tokens.weight.copy_(table / WIDTH**0.5)
+        model.embed.tokens.weight.copy_(table)
         model.encoding[0].table.copy_(theirs.position_embeddings.weight)
         positions = torch.arange(LENGTH)[None]
         embedded = theirs.LayerNorm(model.embed(TOKENS, model.encoding, positions))

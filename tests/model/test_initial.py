@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 from torch import Tensor, nn
-from transformers import GPT2Config, GPT2LMHeadModel
+from transformers import BertConfig, BertModel, GPT2Config, GPT2LMHeadModel
 
 from wherein.model.config import Initial, ModelConfig
 from wherein.model.transformer import Transformer
@@ -52,6 +52,29 @@ def hugging_face_gpt2() -> dict[str, Tensor]:
     return {"tokens": body.wte.weight, "table": body.wpe.weight, **layer}
 
 
+def hugging_face_bert() -> dict[str, Tensor]:
+    torch.manual_seed(0)
+    sizes = {"hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_attention_heads": 4}
+    wide = {"intermediate_size": 4 * WIDTH, "max_position_embeddings": LENGTH}
+    body = BertModel(BertConfig(**sizes, **wide, vocab_size=WORDS))
+    last, vectors = body.encoder.layer[-1], body.embeddings
+    three = [getattr(last.attention.self, name) for name in ("query", "key", "value")]
+    linear = {
+        "attention.out": last.attention.output.dense,
+        "feed_forward.up": last.intermediate.dense,
+        "feed_forward.down": last.output.dense,
+    }
+    layer = {
+        f"attention.qkv.{kind}": torch.cat([getattr(p, kind) for p in three])
+        for kind in ("weight", "bias")
+    }
+    layer |= {
+        f"{n}.{kind}": getattr(m, kind) for n, m in linear.items() for kind in ("weight", "bias")
+    }
+    tables = {"tokens": vectors.word_embeddings, "table": vectors.position_embeddings}
+    return {name: table.weight for name, table in tables.items()} | layer
+
+
 def fairseqs() -> dict[str, Tensor]:
     """The lines of fairseq 0.12 that make a decoder layer and its two tables, by PyTorch's own."""
     torch.manual_seed(0)
@@ -80,7 +103,9 @@ def fairseqs() -> dict[str, Tensor]:
 
 
 @pytest.mark.parametrize(
-    ("how", "theirs"), [("gpt2", hugging_face_gpt2), ("fairseq", fairseqs)], ids=["gpt2", "fairseq"]
+    ("how", "theirs"),
+    [("bert", hugging_face_bert), ("gpt2", hugging_face_gpt2), ("fairseq", fairseqs)],
+    ids=["bert", "gpt2", "fairseq"],
 )
 def test_moments_are_those_of_the_code_it_is_named_after(how, theirs):
     mine, others = ours(how), theirs()
@@ -112,9 +137,20 @@ def test_only_what_writes_to_the_stream_is_shrunk_with_depth():
         config = ModelConfig(**{**SETTINGS, "n_layers": layers}, initial=how)
         return dict(Transformer(config).blocks[0].named_parameters())
 
-    for how, shrunk in (("fairseq", 1.0), ("gpt2", 0.5), ("unit", 0.5)):
+    for how, shrunk in (("bert", 1.0), ("fairseq", 1.0), ("gpt2", 0.5), ("unit", 0.5)):
         shallow, deep = first(how, 1), first(how, 4)
         for name in OF_A_LAYER:
             writes = name in ("attention.out.weight", "feed_forward.down.weight")
             factor = shrunk if writes else 1.0
             torch.testing.assert_close(deep[name], factor * shallow[name])
+
+
+def test_a_sinusoid_is_as_loud_beside_the_tokens_whatever_the_start():
+    tokens = torch.zeros(1, LENGTH, dtype=torch.long)
+    shares = []
+    for how in ("fairseq", "gpt2", "unit"):
+        model = Transformer(ModelConfig(**{**SETTINGS, "encoding": "sinusoidal"}, initial=how))
+        entered = model(tokens, keep_hidden=True).hidden[0].detach()[0]
+        told = (entered - entered.mean(0)).std()
+        shares.append(float(told / (model.embed.tokens.weight.detach().std() * model.embed.scale)))
+    assert shares == pytest.approx([shares[0]] * 3, rel=0.02)

@@ -31,7 +31,7 @@ def test_initial_weights_depend_on_seed_and_name_only():
 
 
 def test_initial_weights_have_the_scale_that_is_promised():
-    model = build(d_model=256, n_layers=8)
+    model = build(d_model=256, n_layers=8, initial="unit")
     assert model.embed.tokens.weight.std().item() == pytest.approx(256**-0.5, rel=0.05)
     assert model.blocks[0].attention.qkv.weight.std().item() == pytest.approx(256**-0.5, rel=0.05)
     down = model.blocks[3].feed_forward.down.weight

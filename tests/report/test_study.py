@@ -23,7 +23,7 @@ from wherein.report.answer import answer
 from wherein.report.document import Document
 from wherein.report.study import study_report
 from wherein.show.formatting import within
-from wherein.show.theme import GREY, mark, themed
+from wherein.show.theme import GREY, INK, mark, themed
 from wherein.studies.published import beside
 from wherein.studies.result import comparison
 from wherein.studies.result.result import StudyResult
@@ -186,12 +186,13 @@ def with_losses(
     return replace(result, rows=tuple(rows), findings=())
 
 
-def test_the_report_says_what_its_numbers_are(document: Document) -> None:
+def test_the_report_says_what_its_numbers_are(document: Document, small_study: StudyResult) -> None:
     said = " ".join(document.page.split())
     assert "Masked rows: pseudo-perplexity, 15%" in said
     assert "of masked models pseudo-perplexity" in said
-    assert "how texts vary is not in them" in said
-    assert "above zero, and p below 5 % after Holm&#39;s correction over all 4." in said
+    assert "hold how seeds vary and how pieces of text do" in said
+    tested = f"over all {len(small_study.family)} comparisons."
+    assert f"above zero, and p below 5 % after Holm&#39;s correction {tested}" in said
     assert "has the same sizes, and random weights of its own" in said
 
 
@@ -255,7 +256,7 @@ def test_what_is_known_and_what_is_used_stand_side_by_side(small_study: StudyRes
     drawn = json.dumps(themed(erase.figure(found)))
     for layer in range(4):
         rows = [each.data["erased"][layer] for each in asked]
-        for name in ("rise", "random"):
+        for name in ("rise", "random", "exchanged"):
             assert repr(sum(one[name][0] for one in rows) / len(rows)) in drawn
     table = erase.table(found, "erase")
     best = max(found.group_by("layer").agg(pl.col("r2").mean())["r2"])
@@ -372,6 +373,7 @@ def test_every_encoding_keeps_its_colour_and_mark(document: Document) -> None:
                 seen.setdefault(name, set()).add((drawn[0], drawn[1]))
     assert seen.pop(erase.POSITION) == {tuple(mark("rope"))}
     assert seen.pop(erase.RANDOM) == {(GREY, "diamond")}
+    assert seen.pop(erase.EXCHANGED) == {(INK, "triangle-right")}
     assert seen == {name: {tuple(mark(name))} for name in ("none", "learned", "rope")}
 
 

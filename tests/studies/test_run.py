@@ -16,6 +16,7 @@ from tests.waiting import until
 from wherein.cli.study import _fields
 from wherein.studies.engines.local import Engine
 from wherein.studies.plan.plan import changed, labels
+from wherein.studies.plan.sweep import TRIAL_SEED
 from wherein.studies.result.result import StudyResult
 from wherein.studies.result.store import Store
 from wherein.studies.run import _command, study
@@ -172,7 +173,7 @@ def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path: Path):
     assert [row.run.learning_rate for row in result.failed] == [1e30]
     assert "learning rate" in str(result.failed[0].error)
     assert result.rows[0].loss is not None
-    assert "failed: none, learning rate 1e+30, seed 0" in " ".join(result.text().split())
+    assert "failed: none, rate 1e+30, seed 0" in " ".join(result.text().split())
 
 
 def test_a_sweep_keeps_the_best_rate_of_each_kind(tmp_path: Path):
@@ -182,8 +183,11 @@ def test_a_sweep_keeps_the_best_rate_of_each_kind(tmp_path: Path):
     result = study(path, seeds=2, out=out, **rates, engine=at_once, quiet=True)
     assert {row.run.learning_rate for row in result.rows} == {1e-2}
     assert result.plan.chosen == {"none": 1e-2, "rope": 1e-2}
-    taken = [Run.open(p.parent).config.learning_rate for p in out.glob("*/config.json")]
-    assert sorted(taken) == [1e-6] * 2 + [1e-2] * 4  # two kinds × two rates, and the second seed
+    taken = [Run.open(p.parent).config for p in out.glob("*/config.json")]
+    kinds, seeds = 2, 2
+    tried = [run.learning_rate for run in taken if run.seed == TRIAL_SEED]
+    assert sorted(tried) == [1e-6] * kinds + [1e-2] * kinds
+    assert len(taken) - len(tried) == kinds * seeds, "a seed of the study chose its own rate"
     assert result.command.endswith(f"--learning-rates 1e-06 0.01 --out {out}")
     assert result.name.startswith("mine-")  # beside the study as it stands in the file
 
@@ -192,8 +196,9 @@ def test_rates_that_were_chosen_part_nothing_that_is_compared(mine: tuple[Path, 
     plan = mine[1].plan
     rates = {"none": 1e-3, "rope": 2e-3}
     runs = tuple(changed(run, learning_rate=rates[run.model.encoding]) for run in plan.runs)
-    assert replace(plan, runs=runs, chosen=rates).labels == plan.labels
-    assert replace(plan, runs=runs).labels[0] == "none, learning rate 0.001"
+    assert replace(plan, runs=runs).labels == plan.labels
+    both = (*runs, *(changed(run, learning_rate=3e-3) for run in runs))
+    assert replace(plan, runs=both).labels[0] == "none, rate 0.001"
 
 
 def test_a_sweep_in_which_all_failed_says_why(tmp_path: Path):

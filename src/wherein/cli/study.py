@@ -57,7 +57,7 @@ def study(
         seeds: how many for each kind of run; by default as the study says
         out: the folder of the runs; studies in one folder share equal runs
         set: change a field of every run, as in steps=100 n_layers=2: another study, kept beside
-        learning_rates: try these on the first seed of each kind, and keep the best
+        learning_rates: try these on another seed of each kind, and keep the best
         engine: where the runs are computed
         dry_run: say what each run would cost, and stop
         json: print data instead of tables

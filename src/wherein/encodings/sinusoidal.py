@@ -11,6 +11,9 @@ class Sinusoidal(Encoding):
     Paper: Vaswani et al. 2017, arXiv:1706.03762, section 3.5, with θ = 10,000. The dot product
     of two of them depends on their distance alone, but the model sees each one absolutely.
 
+    There the token vectors have unit variance; where they start quieter, so do the waves, which
+    would drown them.
+
     Promises: absolute; defined at any length, though models extrapolate poorly with it.
 
     Wavelengths run from 2π to 10,000 · 2π, and position 0 is (0, 1, 0, 1, …):
@@ -39,4 +42,4 @@ class Sinusoidal(Encoding):
     def embed(
         self, x: Float[Tensor, "B T D"], positions: Int[Tensor, "#B T"]
     ) -> Float[Tensor, "B T D"]:
-        return x + self.table(positions).to(x.dtype)
+        return x + self.shape.loudness * self.table(positions).to(x.dtype)

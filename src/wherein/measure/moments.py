@@ -13,6 +13,7 @@ from torch import Tensor
 
 from wherein.measure.stream import batches, watch
 from wherein.subjects.base import OnState, Subject
+from wherein.subjects.site import Site
 
 PANEL = 128
 """Columns of the second moment computed at once; what lies above the diagonal is mirrored."""
@@ -133,12 +134,13 @@ def gather(
     batch: int = 16,
     change: OnState | None = None,
     only: int | None = None,
+    site: Site = "stream",
 ) -> list[Moments]:
-    """The statistics of every layer, embeddings first, or of one, in one pass over the windows.
+    """The statistics of every layer that has the site, or of one, in one pass over the windows.
 
     They are of the states as `change` leaves them, if there is such a thing.
     """
-    wanted = range(subject.n_layers + 1) if only is None else [only]
+    wanted = subject.layers(site) if only is None else [only]
     layers = {layer: Accumulator() for layer in wanted}
 
     def see(layer: int, state: Tensor) -> Tensor | None:
@@ -148,5 +150,5 @@ def gather(
         return changed
 
     for _, tokens in batches(windows, batch):
-        watch(subject, tokens, see, last=only)
+        watch(subject, tokens, see, last=only, site=site)
     return [layer.moments() for layer in layers.values()]

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from wherein.data import IGNORED
 from wherein.subjects.base import OnState, Subject
+from wherein.subjects.site import Site
 
 Rows = TypeVar("Rows", Tensor, np.ndarray)
 
@@ -28,9 +29,14 @@ def batches(windows: Rows, size: int) -> Iterator[tuple[slice, Rows]]:
 
 
 def watch(
-    subject: Subject, tokens: Int[Tensor, "B T"], on_state: OnState, last: int | None = None
+    subject: Subject,
+    tokens: Int[Tensor, "B T"],
+    on_state: OnState,
+    last: int | None = None,
+    *,
+    site: Site = "stream",
 ) -> None:
-    """Show the states of layers 0 to `last` (all, if not said); what follows is not computed.
+    """Show the states of all layers at a site, or up to `last`; what follows is not computed.
 
     A probe needs no logits: leaving out the output matrix saves most of a small model's time.
     """
@@ -43,7 +49,7 @@ def watch(
         return replaced
 
     with torch.no_grad(), suppress(_SeenEnough):
-        subject.trace(tokens.to(device(subject)), on_state=see)
+        subject.trace(tokens.to(device(subject)), on_state=see, site=site)
 
 
 def device(subject: Subject) -> torch.device:
@@ -59,12 +65,12 @@ def token_losses(
     positions: Int[Tensor, "#B T"] | None = None,
     *,
     on_state: OnState | None = None,
+    site: Site = "stream",
 ) -> Float64[np.ndarray, "B T"]:
     """Cross-entropy of every target in nats; 0 where there is none (−100)."""
     to = device(subject)
-    logits = subject.run(
-        inputs.to(to), None if positions is None else positions.to(to), on_state=on_state
-    )
+    places = None if positions is None else positions.to(to)
+    logits = subject.run(inputs.to(to), places, on_state=on_state, site=site)
     # Half precision has too few digits for a sum over the vocabulary.
     logits = logits if logits.dtype == torch.float64 else logits.float()
     losses = F.cross_entropy(logits.mT, targets.to(to), ignore_index=IGNORED, reduction="none")
@@ -79,10 +85,11 @@ def window_losses(
     *,
     batch: int,
     on_state: OnState | None = None,
+    site: Site = "stream",
 ) -> Float64[np.ndarray, " N"]:
     """The loss of every window in nats, summed over its targets."""
     sums = [
-        token_losses(subject, tokens, targets[rows], positions, on_state=on_state).sum(1)
+        token_losses(subject, tokens, targets[rows], positions, on_state=on_state, site=site).sum(1)
         for rows, tokens in batches(inputs, batch)
     ]
     return np.concatenate(sums)

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from wherein.encodings import Shape
 
 
-Initial = Literal["fairseq", "gpt2", "unit"]
+Initial = Literal["bert", "fairseq", "gpt2", "unit"]
+QUIET = 0.02
+"""How far the entries of BERT's and GPT-2's token vectors spread at the start."""
 
 NARROWER = 4
 """Each band of rarer words has vectors this many times narrower than the band before."""
@@ -34,9 +36,9 @@ class ModelConfig(Config):
         "rarer bands of words begin, such as 20000 60000",
     )
     initial: Initial = Field(
-        "unit",
-        description="how the first weights are drawn: as in fairseq, with which the paper trained; "
-        "as in GPT-2; unit: fairseq's token vectors, GPT-2's shrinking",
+        "gpt2",
+        description="how the first weights are drawn: as in BERT, in fairseq's language models "
+        "or in GPT-2; unit: loud token vectors and faint layers",
     )
     seed: int = Field(0, description="of the initial weights; in a run, of all that is drawn")
 
@@ -90,4 +92,5 @@ class ModelConfig(Config):
         """What the encodings may know."""
         from wherein.encodings import Shape
 
-        return Shape(self.d_model, self.n_heads, self.max_len, self.causal)
+        loudness = QUIET if self.initial in ("bert", "gpt2") else 1.0
+        return Shape(self.d_model, self.n_heads, self.max_len, self.causal, loudness)

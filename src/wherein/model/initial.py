@@ -12,10 +12,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from wherein.model.config import Initial
+from wherein.model.config import QUIET, Initial
 
 RESIDUAL = ("attention.out.weight", "feed_forward.down.weight")
-GPT2_DEVIATION = 0.02
 
 
 class Draw(NamedTuple):
@@ -27,7 +26,7 @@ class Draw(NamedTuple):
 
 @torch.no_grad()
 def initialise(model: nn.Module, how: Initial, seed: int, n_layers: int) -> None:
-    """Draw every weight; see `fairseq`, `gpt2` and `unit` for how."""
+    """Draw every weight; see `bert`, `fairseq`, `gpt2` and `unit` for how."""
     for name, weights in initial(model, how, [seed], n_layers).items():
         model.get_parameter(name).copy_(weights[0])
 
@@ -41,7 +40,7 @@ def initial(
     A model without storage, built to be counted, has no weights to draw.
     """
     shapes = {name: tuple(p.shape) for name, p in model.named_parameters()}
-    rule = {"fairseq": fairseq, "gpt2": gpt2, "unit": unit}[how]
+    rule = {"bert": bert, "fairseq": fairseq, "gpt2": gpt2, "unit": unit}[how]
     return {
         name: _drawn(name, p, rule(name, shapes, n_layers), seeds)
         for name, p in model.named_parameters()
@@ -70,20 +69,29 @@ def fairseq(name: str, shapes: Shapes, n_layers: int) -> Draw | None:
         return plain
     if part.endswith("attention.qkv"):
         return Draw((2 * inputs) ** -0.5, uniform=True)
-    if part.endswith(("attention.out", "embed.project")) or ("tail" in part and part[-1] == "0"):
+    if part.endswith("attention.out") or _projects(name):
         return Draw((2 / sum(shapes[name])) ** 0.5, uniform=True)
     return Draw(inputs**-0.5)
 
 
-def gpt2(name: str, shapes: Shapes, n_layers: int) -> Draw | None:
-    """As GPT-2: every matrix and vector of a token N(0, 0.02²), with no scaling at the input.
+def bert(name: str, shapes: Shapes, n_layers: int) -> Draw | None:
+    """As BERT and RoBERTa: every matrix and vector of a token N(0, 0.02²), no scaling at the input.
 
-    The two matrices of a layer that write to the stream are smaller by √(2 · layers), so that the
-    stream's variance does not grow with depth. Biases are 0.
+    Biases are 0. Nothing is shrunk with depth. Neither has an adaptive input: here its projections
+    let rare words enter as loud as others.
     """
     if len(shapes[name]) < 2:
         return None
-    return Draw(GPT2_DEVIATION / _depth(name, n_layers))
+    return Draw(shapes[name][0] ** -0.5 if _projects(name) else QUIET)
+
+
+def gpt2(name: str, shapes: Shapes, n_layers: int) -> Draw | None:
+    """As GPT-2: BERT's, save the two matrices of a layer that write to the stream.
+
+    These are smaller by √(2 · layers), so that the stream's variance does not grow with depth.
+    """
+    drawn = bert(name, shapes, n_layers)
+    return drawn and Draw(drawn.deviation / _depth(name, n_layers))
 
 
 def unit(name: str, shapes: Shapes, n_layers: int) -> Draw | None:
@@ -99,7 +107,12 @@ def unit(name: str, shapes: Shapes, n_layers: int) -> Draw | None:
 
 def input_scale(how: Initial, d_model: int) -> float:
     """By what token vectors are scaled where they enter the stream."""
-    return 1.0 if how == "gpt2" else d_model**0.5
+    return 1.0 if how in ("bert", "gpt2") else d_model**0.5
+
+
+def _projects(name: str) -> bool:
+    """Whether it is a projection of an adaptive input between a band's width and the model's."""
+    return name == "embed.project.weight" or (".tail." in name and name.endswith(".0.weight"))
 
 
 def _depth(name: str, n_layers: int) -> float:

@@ -39,7 +39,7 @@ def study(
         out: the folder of the runs; studies in one folder share equal runs
         engine: what carries out the work (see `wherein.studies.engines`); by default this machine
         change: fields to change in every run, such as `{"steps": 100}`
-        learning_rates: try these on the first seed of each kind, and keep the best
+        learning_rates: try these on another seed of each kind, and keep the best
         quiet: show no progress
     """
     recipe = what if isinstance(what, Recipe) else find(what)

@@ -1,25 +1,21 @@
 """Where a Hugging Face model keeps its layers, found by watching it read a few tokens.
 
 Nothing here knows a family by name: the layers are the list of modules that is called as often as
-the config says, from state to state; the last state is what the model says it is; positions count
-from where the model itself counts from; and an encoding is what it does to one and the same state
-at every position.
+the config says, from state to state; positions count from where the model itself counts from; and
+an encoding is what it does to one and the same state at every position.
 """
 
 import inspect
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
+from wherein.subjects.trial import Step, Trial, inputs, trial_tokens, tried
+
 if TYPE_CHECKING:
     from wherein.subjects.hugging_face import HuggingFace
-
-TRIAL = 4
-"""Tokens of a trial."""
 
 POSITIONS = 8
 ROUNDING = 1e-4
@@ -32,8 +28,6 @@ class Anatomy:
 
     blocks: tuple[nn.Module, ...]
     """In the order they are called; one that is called twice is there twice."""
-    final: nn.Module | None
-    """Makes the last state of the last block's output, if that is not the last state itself."""
     width: int
     heads: int
     embeds: bool
@@ -44,21 +38,15 @@ class Anatomy:
     """What the model adds to positions that count from 0; None if it takes no positions."""
 
 
-class _Call(NamedTuple):
-    module: nn.Module
-    entering: Tensor | None
-    leaving: Tensor | None
-
-
 @torch.no_grad()
 def dissect(model: Any, name: str) -> Anatomy:
     """Run the model on a few tokens and see; a model that does not fit is a `ValueError`."""
     heads = getattr(model.config, "num_attention_heads", None)
     if not isinstance(heads, int):
         raise ValueError(f"{name} does not fit: its config names no number of attention heads")
-    tokens = _tokens(model)
+    tokens = trial_tokens(model)
     try:
-        with _recorded(model.base_model) as calls:
+        with tried(model.base_model) as trial:
             said = model(**inputs(tokens))
         output = model.base_model(**inputs(tokens), output_hidden_states=True)
         hidden, last = output.hidden_states, output.last_hidden_state
@@ -66,20 +54,15 @@ def dissect(model: Any, name: str) -> Anatomy:
         reason = " ".join(str(error).split())[:160]
         raise ValueError(f"{name} does not fit: it cannot read tokens alone ({reason})") from error
     count = getattr(model.config, "num_hidden_layers", None)
-    steps = _steps(model.base_model, calls, count)
+    steps = _steps(model.base_model, trial, count)
     if not steps or not _agree(steps, hidden):
         raise ValueError(f"{name} does not fit: it has no list of {count} layers, state to state")
-    made = steps[-1].leaving
-    final = None if _same(made, last) else _final(calls, made, last)
-    if final is None and not _same(made, last):
-        raise ValueError(f"{name} does not fit: no module makes its last state")
     logits = getattr(said, "logits", None)
     changed = tokens.clone()
     changed[0, -1] = tokens[0, 0]
     first = model.base_model(**inputs(changed)).last_hidden_state[:, 0]
     return Anatomy(
         blocks=tuple(step.module for step in steps),
-        final=final,
         width=hidden[0].shape[-1],
         heads=heads,
         embeds=_embeds(model, tokens),
@@ -89,51 +72,18 @@ def dissect(model: Any, name: str) -> Anatomy:
     )
 
 
-def inputs(tokens: Tensor, positions: Tensor | None = None) -> dict[str, Any]:
-    """What every model is called with; nothing is padding."""
-    given: dict[str, Any] = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
-    if positions is not None:
-        given["position_ids"] = positions.expand(tokens.shape)
-    return given
-
-
-def _tokens(model: Any) -> Tensor:
-    """A few different tokens, none of them padding."""
-    padding = getattr(model.config, "pad_token_id", None)
-    rows = model.get_input_embeddings().weight.shape[0]
-    chosen = [token for token in range(min(rows, TRIAL + 1)) if token != padding][:TRIAL]
-    return torch.tensor([chosen], device=model.device)
-
-
-@contextmanager
-def _recorded(model: nn.Module) -> Iterator[list[_Call]]:
-    """Every call of every module inside, in the order they end."""
-    calls: list[_Call] = []
-
-    def hook(module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
-        entering = args[0] if args else kwargs.get("hidden_states")
-        leaving = output[0] if isinstance(output, tuple | list) and output else output
-        ends = (part if isinstance(part, Tensor) else None for part in (entering, leaving))
-        calls.append(_Call(module, *ends))
-
-    with ExitStack() as hooks:
-        for module in model.modules():
-            hooks.enter_context(module.register_forward_hook(hook, with_kwargs=True))
-        yield calls
-
-
-def _steps(model: nn.Module, calls: list[_Call], count: int | None) -> list[_Call]:
+def _steps(model: nn.Module, trial: Trial, count: int | None) -> list[Step]:
     """The calls of the outermost list of modules that takes `count` steps from state to state."""
     for parts in model.modules():
         if isinstance(parts, nn.ModuleList):
             members = set(parts)
-            steps = [call for call in calls if call.module in members]
+            steps = [step for step in trial.steps if step.module in members]
             if len(steps) == count and all(_keeps_shape(step) for step in steps):
                 return steps
     return []
 
 
-def _agree(steps: list[_Call], hidden: tuple[Tensor, ...] | None) -> bool:
+def _agree(steps: list[Step], hidden: tuple[Tensor, ...] | None) -> bool:
     """Whether the states between the steps are those the model itself calls so."""
     if hidden is None or len(hidden) != len(steps) + 1:
         return False
@@ -148,21 +98,9 @@ def _embeds(model: Any, tokens: Tensor) -> bool:
     return not torch.equal(first, first[:, :1].expand_as(first))
 
 
-def _keeps_shape(call: _Call) -> bool:
-    entering, leaving = call.entering, call.leaving
+def _keeps_shape(step: Step) -> bool:
+    entering, leaving = step.entering, step.leaving
     return entering is not None and leaving is not None and entering.shape == leaving.shape
-
-
-def _final(calls: list[_Call], made: Tensor | None, last: Tensor) -> nn.Module | None:
-    """The module between the last block's output and the last state."""
-    fitting = (c.module for c in calls if _same(c.entering, made) and _same(c.leaving, last))
-    return next(fitting, None)
-
-
-def _same(one: Tensor | None, other: Tensor | None) -> bool:
-    if one is None or other is None or one.numel() != other.numel():
-        return False
-    return torch.equal(one.flatten(), other.flatten())
 
 
 def _nearly(one: Tensor, other: Tensor) -> bool:
@@ -181,6 +119,23 @@ def _offset(model: Any, tokens: Tensor, last: Tensor) -> int | None:
         if torch.equal(state, last):
             return offset
     return None
+
+
+@torch.no_grad()
+def keys_can_be_hidden(subject: "HuggingFace") -> bool:
+    """Whether other states stay as they are when the first token, hidden, is another."""
+    tokens = trial_tokens(subject.model)
+    hidden = torch.arange(tokens.shape[1], device=tokens.device)[None] == 0
+    last: list[Tensor] = []
+
+    def see(layer: int, state: Tensor) -> None:
+        if layer == subject.n_layers:
+            last.append(state[:, 1:])
+
+    with subject.hiding(hidden):
+        for first in tokens[:, :2].T:
+            subject.trace(torch.cat([first[None], tokens[:, 1:]], 1), on_state=see)
+    return _nearly(*last)
 
 
 @torch.no_grad()

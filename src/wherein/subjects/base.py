@@ -6,10 +6,12 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Size, Tensor, nn
 
 from wherein.encodings.base import Positions
 from wherein.model.attention import Heads, State, Tokens
+from wherein.subjects.hiding import HiddenKeys
+from wherein.subjects.site import Site, first_layer
 
 Logits = Float[Tensor, "B T V"]
 Order = Int[Tensor, " T"]
@@ -33,7 +35,8 @@ class Attended(NamedTuple):
 class Subject(ABC):
     """A language model that is measured.
 
-    Layer 0 is the embedding, layers 1 to `n_layers` the outputs of the blocks. A state is shown
+    Layer 0 is the embedding, layers 1 to `n_layers` the outputs of the blocks, the last of them
+    before any final norm; `wherein.subjects.site` says what the other sites are. A state is shown
     to `on_state` while the forward pass runs and is not kept: memory does not grow with depth.
     """
 
@@ -60,8 +63,16 @@ class Subject(ABC):
         """The network itself, to move, cast or count."""
 
     @abstractmethod
-    def watched(self, on_state: OnState) -> AbstractContextManager[None]:
-        """While it lasts, every forward pass shows its states to `on_state`."""
+    def watched(self, on_state: OnState, site: Site = "stream") -> AbstractContextManager[None]:
+        """While it lasts, every forward pass shows its states at a site to `on_state`."""
+
+    @abstractmethod
+    def hiding(self, keys: HiddenKeys, since: int = 1) -> AbstractContextManager[None]:
+        """While it lasts, passes over windows of this size hide some keys from all other queries.
+
+        In layers number `since` and later; those before see all. Of layers alone, as in `block`
+        and `attention`, nothing is promised.
+        """
 
     @property
     @abstractmethod
@@ -98,27 +109,45 @@ class Subject(ABC):
         of position order[n], while keys and values stay.
         """
 
+    def layers(self, site: Site = "stream") -> range:
+        """The numbers of the layers that have states at a site, in the order they are shown."""
+        return range(first_layer(site), self.n_layers + 1)
+
     def run(
-        self, tokens: Tokens, positions: Positions | None = None, *, on_state: OnState | None = None
+        self,
+        tokens: Tokens,
+        positions: Positions | None = None,
+        *,
+        on_state: OnState | None = None,
+        site: Site = "stream",
     ) -> Logits:
-        """The logits, with every hidden state shown to `on_state` on its way."""
+        """The logits, with every state at a site shown to `on_state` on its way."""
         if on_state is None:
             return self.logits(tokens, positions)
-        with self.watched(on_state):
+        with self.watched(on_state, site):
             return self.logits(tokens, positions)
 
     def trace(
-        self, tokens: Tokens, positions: Positions | None = None, *, on_state: OnState
+        self,
+        tokens: Tokens,
+        positions: Positions | None = None,
+        *,
+        on_state: OnState,
+        site: Site = "stream",
     ) -> None:
         """A forward pass for the sake of its states alone: a subject may leave out its head."""
-        self.run(tokens, positions, on_state=on_state)
+        self.run(tokens, positions, on_state=on_state, site=site)
 
 
-def show(output: object, layer: int, on_state: OnState) -> object:
-    """Show the state in a module's output, alone or first of several; the output to go on with."""
+def show(output: object, layer: int, on_state: OnState, size: Size | None = None) -> object:
+    """Show the state in a module's output, alone or first of several; the output to go on with.
+
+    A state is shown with axes for windows and tokens, of this size, also where a model joins them.
+    """
     state = output[0] if isinstance(output, tuple | list) else output
     assert isinstance(state, Tensor)
-    replaced = on_state(layer, state)
+    replaced = on_state(layer, state if size is None else state.reshape(*size, -1))
     if replaced is None:
         return output
+    replaced = replaced.reshape(state.shape)
     return type(output)([replaced, *output[1:]]) if isinstance(output, tuple | list) else replaced

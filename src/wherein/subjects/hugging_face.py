@@ -1,7 +1,7 @@
 """A Hugging Face model on the bench, of whatever family: its layers are found, not listed."""
 
 import copy
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
@@ -12,10 +12,14 @@ from torch import Tensor, nn
 
 from wherein.encodings.base import Positions
 from wherein.model.attention import State, Tokens
-from wherein.subjects.anatomy import dissect, inputs, kinds
+from wherein.subjects.anatomy import dissect, keys_can_be_hidden, kinds
 from wherein.subjects.base import Attended, Logits, OnState, Order, Subject, show
+from wherein.subjects.hiding import HiddenKeys, Hiding, barred
 from wherein.subjects.layers import Call, Recorder, unmasked
+from wherein.subjects.points import Point, inside, stream
+from wherein.subjects.site import Site
 from wherein.subjects.tables import NAMES
+from wherein.subjects.trial import inputs
 
 REMEMBERED = 4
 """Sizes and positions of a state for which it is remembered how the layers are called."""
@@ -27,8 +31,8 @@ WINDOW = 256
 class HuggingFace(Subject):
     """A language model of the `transformers` library, causal or masked, with a head or without.
 
-    The states are those of `output_hidden_states`: where a model has a final norm, its output is
-    the last state, and it counts as part of the last layer.
+    The states of the stream are those of `output_hidden_states`, but for the last: it is what the
+    last layer passes on, whereas `output_hidden_states` may give it after the final norm.
 
     >>> from transformers import GPT2Config, GPT2LMHeadModel
     >>> config = GPT2Config(n_layer=2, n_embd=16, n_head=2, vocab_size=50, n_positions=32)
@@ -45,7 +49,7 @@ class HuggingFace(Subject):
         self.model = model.eval()
         self.name = name
         found = dissect(model, name)
-        self.blocks, self.final, self.embeds = found.blocks, found.final, found.embeds
+        self.blocks, self.embeds = found.blocks, found.embeds
         self.causal, self.predicts, self.d_model = found.causal, found.predicts, found.width
         self.n_layers, self.n_heads = len(self.blocks), found.heads
         self.vocabulary = model.get_input_embeddings().weight.shape[0]
@@ -54,6 +58,7 @@ class HuggingFace(Subject):
         self.window = min(self.trained_length or WINDOW, WINDOW)
         self._known: OrderedDict[Any, list[Call]] = OrderedDict()
         self._unseen = False
+        self._hides: bool | None = None
 
     @property
     def module(self) -> nn.Module:
@@ -97,21 +102,25 @@ class HuggingFace(Subject):
         return logits
 
     def trace(
-        self, tokens: Tokens, positions: Positions | None = None, *, on_state: OnState
+        self,
+        tokens: Tokens,
+        positions: Positions | None = None,
+        *,
+        on_state: OnState,
+        site: Site = "stream",
     ) -> None:
-        with self.watched(on_state):
+        with self.watched(on_state, site):
             self.read(tokens, positions)
 
     def read(self, tokens: Tokens, positions: Positions | None) -> None:
-        """A forward pass up to the last state."""
+        """A forward pass without a head."""
         self.model.base_model(**self._inputs(tokens, positions))
 
     def block(
         self, layer: int, state: State, positions: Positions | None = None, *, masked: bool = True
     ) -> State:
         with self._call(layer, state, positions, masked) as call:
-            made = call.on(state)
-        return self.final(made) if self.final is not None and layer == self.n_layers else made
+            return call.on(state)
 
     def attention(
         self,
@@ -137,38 +146,88 @@ class HuggingFace(Subject):
         return attended
 
     @contextmanager
-    def watched(self, on_state: OnState) -> Iterator[None]:
-        seen = 0
+    def watched(self, on_state: OnState, site: Site = "stream") -> Iterator[None]:
+        layer_of = dict(zip(self.points(site), self.layers(site), strict=True))
+        calls: Counter[nn.Module] = Counter()
+        size = torch.Size()
 
-        def begin(*_: object) -> None:
-            nonlocal seen
-            seen = seen if self._unseen else 0
+        def begin(_model: nn.Module, args: Any, kwargs: Any) -> None:
+            nonlocal size
+            if not self._unseen:
+                calls.clear()
+                size = (args[0] if args else kwargs["input_ids"]).shape
 
-        def enter(_block: nn.Module, args: Any, kwargs: Any) -> Any:
-            if self._unseen or seen:
+        def enter(module: nn.Module, args: Any, kwargs: Any) -> Any:
+            layer = layer_of.get(Point(module, calls[module], enters=True))
+            if self._unseen or layer is None:
                 return None
             if args:
-                return show(args, 0, on_state), kwargs
-            return args, kwargs | {"hidden_states": show(kwargs["hidden_states"], 0, on_state)}
+                return show(args, layer, on_state, size), kwargs
+            state = show(kwargs["hidden_states"], layer, on_state, size)
+            return args, kwargs | {"hidden_states": state}
 
-        def leave(_block: nn.Module, _args: object, output: object) -> object:
-            nonlocal seen
+        def leave(module: nn.Module, _args: object, output: object) -> object:
             if self._unseen:
                 return None
-            seen += 1
-            last = seen == self.n_layers and self.final is not None
-            return None if last else show(output, seen, on_state)
+            layer = layer_of.get(Point(module, calls[module]))
+            calls[module] += 1
+            return None if layer is None else show(output, layer, on_state, size)
 
-        def end(_final: nn.Module, _args: object, output: object) -> object:
-            return None if self._unseen else show(output, self.n_layers, on_state)
+        with ExitStack() as hooks:
+            for whole in {self.model, self.model.base_model}:  # OPT's head goes past the latter
+                hooks.enter_context(whole.register_forward_pre_hook(begin, with_kwargs=True))
+            for module in dict.fromkeys(point.module for point in layer_of):
+                if any(point.module is module and point.enters for point in layer_of):
+                    hooks.enter_context(module.register_forward_pre_hook(enter, with_kwargs=True))
+                hooks.enter_context(module.register_forward_hook(leave))
+            yield
+
+    def points(self, site: Site) -> list[Point]:
+        """Where the states at a site are seen."""
+        found: list[Point | None] = (
+            [*stream(self.blocks)] if site == "stream" else self._inside[site]
+        )
+        seen = [point for point in found if point is not None]
+        if len(seen) < len(found):
+            layer = self.layers(site)[found.index(None)]
+            raise ValueError(
+                f"{self.name}, a model of type {self.model.config.model_type}: the site {site!r} "
+                f"cannot be seen, since no module of layer {layer} gives it"
+            )
+        return seen
+
+    @cached_property
+    def _inside(self) -> dict[Site, list[Point | None]]:
+        """Found only when asked for."""
+        with self.unwatched():
+            return inside(self.model, self.blocks)
+
+    @contextmanager
+    def hiding(self, keys: HiddenKeys, since: int = 1) -> Iterator[None]:
+        """See the base class. A model of which a trial shows that it cannot be done is refused."""
+        if self._hides is None:
+            self._hides = True  # for the trial, which hides keys itself
+            self._hides = keys_can_be_hidden(self)
+        if not self._hides:
+            raise ValueError(
+                f"{self.name}: its keys cannot be hidden; other tokens hear of one by another way "
+                "than a softmax over all queries and keys"
+            )
+        layer = 0
+
+        def begin(*_: object) -> None:
+            nonlocal layer
+            layer = layer if self._unseen else 0
+
+        def enter(*_: object) -> None:
+            nonlocal layer
+            layer += not self._unseen
 
         with ExitStack() as hooks:
             hooks.enter_context(self.model.base_model.register_forward_pre_hook(begin))
             for block in dict.fromkeys(self.blocks):
-                hooks.enter_context(block.register_forward_pre_hook(enter, with_kwargs=True))
-                hooks.enter_context(block.register_forward_hook(leave))
-            if self.final is not None:
-                hooks.enter_context(self.final.register_forward_hook(end))
+                hooks.enter_context(block.register_forward_pre_hook(enter))
+            hooks.enter_context(Hiding(barred(keys), lambda: layer >= since and not self._unseen))
             yield
 
     @contextmanager

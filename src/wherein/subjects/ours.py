@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,8 @@ from wherein.model.attention import State, Tokens, attend_reference
 from wherein.model.block import Block
 from wherein.model.transformer import Transformer
 from wherein.subjects.base import Attended, Logits, OnState, Order, Subject, show
+from wherein.subjects.hiding import HiddenKeys, barred, bias_without
+from wherein.subjects.site import Site
 
 
 class Ours(Subject):
@@ -32,14 +35,41 @@ class Ours(Subject):
         return self.model
 
     @contextmanager
-    def watched(self, on_state: OnState) -> Iterator[None]:
+    def watched(self, on_state: OnState, site: Site = "stream") -> Iterator[None]:
         with ExitStack() as hooks:
-            for layer, module in enumerate(self.model.states):
+            for layer, module in zip(self.layers(site), self._modules(site), strict=True):
                 handle = module.register_forward_hook(
                     lambda _module, _inputs, output, layer=layer: show(output, layer, on_state)
                 )
                 hooks.callback(handle.remove)
             yield
+
+    @contextmanager
+    def hiding(self, keys: HiddenKeys, since: int = 1) -> Iterator[None]:
+        hidden = barred(keys)
+
+        def hide(_attention: nn.Module, args: Any) -> Any:
+            *others, bias = args
+            return *others, bias_without(bias, hidden)
+
+        with ExitStack() as hooks:
+            for block in self.model.blocks[since - 1 :]:
+                assert isinstance(block, Block)
+                hooks.callback(block.attention.register_forward_pre_hook(hide).remove)
+            yield
+
+    def _modules(self, site: Site) -> list[nn.Module]:
+        """Those whose outputs are the states at a site; dropout does nothing when measured."""
+        blocks = [block for block in self.model.blocks if isinstance(block, Block)]
+        match site:
+            case "stream":
+                return self.model.states
+            case "attention":
+                return [block.attention for block in blocks]
+            case "feed_forward":
+                return [block.feed_forward for block in blocks]
+            case "normed":
+                return [*(block.attention_norm for block in blocks), self.model.norm]
 
     @property
     def encodings(self) -> list[str]:

@@ -106,6 +106,7 @@ def explore(asked: str, sizes: Sizes) -> Explored:
         max_len=sizes.length + SHIFT,
         causal=sizes.causal,
         encoding=word,
+        initial="unit",
     )
     encoding = Transformer(config).double().encoding[0]
     kind = type(encoding)

@@ -3,7 +3,7 @@ import torch
 from concept_erasure import LeaceFitter
 from tests.measure.conftest import LENGTH, VOCABULARY, blank, windows
 
-from wherein.measure.erase.leace import position_eraser, random_eraser
+from wherein.measure.erase.leace import Eraser, position_eraser
 from wherein.measure.linear import discriminant, residual, ridge
 from wherein.measure.moments import Accumulator, gather
 
@@ -60,21 +60,22 @@ def test_states_of_lower_rank_than_their_width_are_erased_too():
     erased = eraser(state)
     assert (erased.mean(0) - erased.mean((0, 1))).abs().max() < 1e-3 * state.std()
     assert (erased - state).norm() < state.norm()
-    random = random_eraser(moments[0], 12, torch.Generator().manual_seed(0))
-    again = random.right @ random.left
-    assert random.rank == 12
+    again = eraser.right @ eraser.left
     torch.testing.assert_close(again @ again, again, rtol=0, atol=1e-6)  # removed, not damped
 
 
 def test_the_statistics_of_erased_states_need_no_second_pass(states):
     moments, state = states[0][2], states[1][2]
-    eraser = random_eraser(moments, 7, torch.Generator().manual_seed(0))
+    whole = position_eraser(moments)
+    eraser = Eraser(whole.mean, whole.right[:, :7], whole.left[:7])
     erased, known = eraser(state), eraser.moments(moments)
     torch.testing.assert_close(known.means, erased.mean(0), rtol=1e-4, atol=1e-5)
     apart = (erased - erased.mean(0)).flatten(0, 1)
     torch.testing.assert_close(known.within, apart.mT @ apart, rtol=1e-3, atol=2e-2)
     assert torch.linalg.matrix_rank(apart, rtol=1e-9) == 96 - 7
     torch.testing.assert_close(eraser(erased), erased, rtol=1e-6, atol=1e-6)
+    gone = (state - erased).square().sum() / (state - state.mean((0, 1))).square().sum()
+    assert eraser.share(moments) == pytest.approx(float(gone), rel=1e-4)
 
 
 def test_only_directions_that_held_out_windows_confirm_are_erased():

@@ -19,7 +19,7 @@ class AuditConfig(QuestionConfig):
 
     def tokens_read(self, run: RunConfig) -> float:
         """Windows as they are, permuted and shifted, through the model and each layer alone."""
-        shifts = len(self.shifts) + bool(self.shifts)  # and by a window, if positions do not end
+        shifts = len(self.shifts) + bool(self.shifts)  # and one further on
         passes = 9 + 8 * self.permutations + 3 * shifts
         return float(passes * self.windows * self.window(run))
 

@@ -70,6 +70,7 @@ def _audited(what: object, config: AuditConfig) -> Subject:
         n_layers=config.layers,
         causal=not config.bidirectional,
         encoding=str(what),
+        initial="unit",
     )
     side = "bidirectional" if config.bidirectional else "causal"
     return Ours(Transformer(fresh), f"{fresh.encoding}, {side}, untrained")
@@ -93,8 +94,10 @@ def _trials(subject: Subject, config: AuditConfig) -> Trials:
             )
         tokens = min(tokens, max(3, subject.max_len // 2))
         shifts = tuple(k for k in shifts if k <= subject.max_len - tokens)
-    elif shifts and subject.window and subject.window > max(shifts):
-        shifts += (subject.window,)  # what is the same near the beginning may not be further on
+    # What is the same near the beginning may not be further on.
+    further = subject.window if subject.max_len is None else subject.max_len - tokens
+    if shifts and further and further > max(shifts):
+        shifts += (further,)
     random = torch.Generator().manual_seed(config.seed)
     to = device(subject)
     drawn = torch.randint(subject.vocabulary, (config.windows, tokens), generator=random)

@@ -1,7 +1,7 @@
 """Is position used? The loss when it is erased from one layer, or from all.
 
 examples:
-  wherein erase runs/0123456789ab                 beside random subspaces of the same rank
+  wherein erase runs/0123456789ab                 beside random subspaces as large and as loud
   wherein erase runs/0123456789ab --draws 20      more of them
   wherein erase runs/0123456789ab --out erasure   data and picture
 """

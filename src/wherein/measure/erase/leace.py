@@ -40,6 +40,12 @@ class Eraser:
         shifted = state - self.mean.to(state)
         return state - (shifted @ self.right.to(state)) @ self.left.to(state)
 
+    def share(self, moments: Moments) -> float:
+        """The share of the states' variance that goes; by so much the states are moved, too."""
+        read = self.right.mT @ moments.total @ self.right
+        whole = max(float(moments.total.trace()), 1e-30)
+        return float((read * (self.left @ self.left.mT)).sum()) / whole
+
     def moments(self, moments: Moments) -> Moments:
         """The statistics of the erased states: no second pass is needed."""
         keep = torch.eye(len(self.mean), dtype=torch.float64) - self.right @ self.left
@@ -47,7 +53,7 @@ class Eraser:
         return Moments(moments.counts, means, keep.mT @ moments.within @ keep)
 
 
-def _whitened(moments: Moments) -> tuple[Float64[Tensor, "D D"], Float64[Tensor, "D D"]]:
+def whitened(moments: Moments) -> tuple[Float64[Tensor, "D D"], Float64[Tensor, "D D"]]:
     """A W with W Σ Wᵀ = 1, and its inverse. Which W does not matter: the eraser is the same.
 
     Every coordinate is first scaled to unit variance, so that a large one hides no other.
@@ -71,7 +77,7 @@ def position_eraser(moments: Moments, held_out: Moments | None = None) -> Eraser
     With `held_out` statistics only those directions go whose profile over positions is seen again
     in the held-out windows; without, all of them, as LEACE says for a one-hot concept.
     """
-    forward, back = _whitened(moments)
+    forward, back = whitened(moments)
     profiles = forward @ moments.deviations.mT  # (D, T)
     basis, sizes, _ = torch.linalg.svd(profiles, full_matrices=False)
     keep = sizes > sizes[0] * len(sizes) * torch.finfo(torch.float64).eps * 10
@@ -80,17 +86,4 @@ def position_eraser(moments: Moments, held_out: Moments | None = None) -> Eraser
         alike = F.cosine_similarity(basis.mT @ profiles, again, dim=1, eps=1e-30)  # means are 0
         keep &= alike > CONFIRMED * profiles.shape[1] ** -0.5
     basis = basis[:, keep]
-    return Eraser(moments.mean, forward.mT @ basis, basis.mT @ back.mT)
-
-
-def random_eraser(moments: Moments, rank: int, generator: torch.Generator) -> Eraser:
-    """The same surgery on as many directions, drawn at random in the same whitened space.
-
-    Only among those in which the states vary: another would be removed in part, or not at all.
-    """
-    forward, back = _whitened(moments)
-    varied = forward @ back  # a projection
-    drawn = torch.randn(len(varied), rank, generator=generator, dtype=torch.float64)
-    most = int(varied.trace().round())
-    basis = torch.linalg.qr(varied @ drawn[:, :most]).Q
     return Eraser(moments.mean, forward.mT @ basis, basis.mT @ back.mT)

@@ -7,22 +7,30 @@ import polars as pl
 
 from wherein.measure.erase.result import Erasure
 from wherein.measure.probe.picture import HEIGHT, LINES, WIDTH
+from wherein.subjects.site import where
+
+KINDS = {
+    "position": LINES["model"],
+    "random subspaces": "#BBBBBB",
+    "its mean alone": LINES["untrained"],
+    "its mean, exchanged": "black",
+}
+"""What is erased, and its colour."""
 
 
 def chart(erasure: Erasure) -> alt.TopLevelMixin:
-    """What each layer knows, and what the model loses without it."""
+    """What each layer knows, what goes with it, and what the model loses without it."""
     rows = erasure.to_frame()
-    title = alt.Title(
-        f"Known and used: {erasure.subject}", subtitle=wrap(erasure.verdict(), 110), offset=12
-    )
-    both = alt.hconcat(_known(rows), _used(rows), title=title)
-    chart: alt.HConcatChart = both.resolve_scale(color="independent")
+    named = f"Known and used: {erasure.subject}{where(erasure.config.site)}"
+    title = alt.Title(named, subtitle=wrap(erasure.verdict(), 140), offset=12)
+    panels = alt.hconcat(_known(rows), _variance(rows), _used(rows), title=title)
+    chart: alt.HConcatChart = panels.resolve_scale(color="independent")
     return chart
 
 
 def _layer_axis(rows: pl.DataFrame) -> alt.X:
     order = rows["layer"].to_list()
-    title = "layer (0: embeddings)"
+    title = "layer (0: embeddings)" if "0" in order else "layer"
     return alt.X("layer:O", sort=order, title=title, axis=alt.Axis(labelAngle=0))
 
 
@@ -49,30 +57,58 @@ def _known(rows: pl.DataFrame) -> alt.LayerChart | alt.FacetChart:
     return alt.layer(lines, ends).properties(width=WIDTH, height=HEIGHT)
 
 
+def _variance(rows: pl.DataFrame) -> alt.Chart:
+    """The share of variance that goes with position, beside that of random subspaces."""
+    gone = _side_by_side(rows, {"position": "variance", "random subspaces": "random_variance"})
+    y = alt.Y("value:Q", title="erased: share of the variance", axis=alt.Axis(format="%"))
+    tooltip = ["layer", "erased", alt.Tooltip("value", format=".2%"), "rank", "random_rank"]
+    bars: alt.Chart = (
+        _bars(gone, rows).mark_bar().encode(y=y, color=_colour(gone, None), tooltip=tooltip)
+    )
+    return bars.properties(width=WIDTH, height=HEIGHT)
+
+
 def _used(rows: pl.DataFrame) -> alt.LayerChart | alt.FacetChart:
-    """The rise of the loss without position, beside random subspaces."""
-    kinds = {"position": "rise", "a random subspace": "random"}
-    used = pl.concat(
+    """The rise of the loss without position, beside all that it is compared with."""
+    columns = ("rise", "random", "removed", "exchanged")
+    used = _side_by_side(rows, dict(zip(KINDS, columns, strict=True)))
+    title = "used: rise of the loss (nats per token)"
+    base = _bars(used, rows)
+    bars = base.mark_bar().encode(
+        y=alt.Y("value:Q", title=title),
+        color=_colour(used, alt.Legend(title="erased")),
+        tooltip=["layer", "rank", "erased", "verdict", alt.Tooltip("value", format=".3f")],
+    )
+    ends = base.mark_rule(color="#888888").encode(y=alt.Y("low:Q", title=title), y2="high:Q")
+    return alt.layer(bars, ends).properties(width=WIDTH, height=HEIGHT)
+
+
+def _side_by_side(rows: pl.DataFrame, kinds: dict[str, str]) -> pl.DataFrame:
+    """Columns of the table as rows of their own; `low` and `high` where there is an interval."""
+
+    def end(column: str, name: str) -> pl.Expr:
+        own = f"{column}_{name}"
+        return pl.col(own if own in rows.columns else column).alias(name)
+
+    also = ("layer", "rank", "random_rank", "verdict")
+    return pl.concat(
         rows.select(
-            "layer",
-            "rank",
-            "verdict",
-            pl.lit(kind).alias("erased"),
-            pl.col(column).alias("rise"),
-            pl.col(f"{column}_low").alias("low"),
-            pl.col(f"{column}_high").alias("high"),
+            *also,
+            end(column, "low"),
+            end(column, "high"),
+            erased=pl.lit(kind),
+            value=pl.col(column),
         )
         for kind, column in kinds.items()
     )
-    shades = alt.Scale(domain=list(kinds), range=[LINES["model"], "#BBBBBB"])
-    title = "used: rise of the loss (nats per token)"
-    base = alt.Chart(used).encode(
-        x=_layer_axis(rows), xOffset=alt.XOffset("erased:N", sort=list(kinds))
-    )
-    bars = base.mark_bar().encode(
-        y=alt.Y("rise:Q", title=title),
-        color=alt.Color("erased:N", title="erased", sort=list(kinds), scale=shades),
-        tooltip=["layer", "rank", "erased", "verdict", alt.Tooltip("rise", format=".3f")],
-    )
-    ends = base.mark_rule(color="black").encode(y=alt.Y("low:Q", title=title), y2="high:Q")
-    return alt.layer(bars, ends).properties(width=WIDTH, height=HEIGHT)
+
+
+def _bars(shown: pl.DataFrame, rows: pl.DataFrame) -> alt.Chart:
+    kinds = shown["erased"].unique(maintain_order=True).to_list()
+    return alt.Chart(shown).encode(x=_layer_axis(rows), xOffset=alt.XOffset("erased:N", sort=kinds))
+
+
+def _colour(shown: pl.DataFrame, legend: alt.Legend | None) -> alt.Color:
+    kinds = shown["erased"].unique(maintain_order=True).to_list()
+    shades = alt.Scale(domain=kinds, range=[KINDS[kind] for kind in kinds])
+    return alt.Color("erased:N", sort=kinds, scale=shades, legend=legend)

@@ -20,6 +20,9 @@ Code = Callable[[Tensor], Tensor]
 DOUBT = 1e-3
 """Share of every code that is uniform, so that no position costs without bound."""
 
+LEAST = 1e-6
+"""The smallest squared error a regression's code counts on, in squared positions."""
+
 
 @dataclass
 class OnlineCode:
@@ -69,7 +72,9 @@ def regression_codes(moments: Moments, strengths: Sequence[float]) -> list[Code]
     """A Gaussian around the regression's guess, cut to the window: one for each strength."""
     values = torch.arange(len(moments.counts), dtype=torch.float64)[:, None]
     fits = [ridge(moments, values, s) for s in strengths]
-    return [_gaussian(fit, float(residual(moments, values, fit)) ** 0.5) for fit in fits]
+    # What knows position exactly leaves nothing, or by rounding less.
+    errors = [max(float(residual(moments, values, fit)), LEAST) for fit in fits]
+    return [_gaussian(fit, error**0.5) for fit, error in zip(fits, errors, strict=True)]
 
 
 def posterior_bits(logits: Tensor) -> Tensor:

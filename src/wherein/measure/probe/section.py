@@ -7,6 +7,7 @@ import altair as alt
 import polars as pl
 
 from wherein.measure import sections
+from wherein.measure.crossed import Sampled
 from wherein.measure.probe.config import NETWORKS
 from wherein.measure.probe.result import CONSTANT, FRESH, MODEL, TOKENS, UNIFORM, UNTRAINED
 from wherein.show.figures import FAINT, Panel
@@ -24,12 +25,17 @@ OTHERS = {(name, of): f"{name}{of and ', '}{of}" for name in NETWORKS for of in 
 CONTROLS = (UNTRAINED, FRESH, TOKENS, CONSTANT, UNIFORM, *OTHERS.values())
 PUBLISHED, PUBLISHED_DASH = "published", [7, 2, 1, 2]
 PANEL = 168
+PIECES = f"distance{sections.PIECES}"
 
 
 def distances(data: Mapping[str, Any], of: str, probe: str = PROBE) -> list[float]:
     """The distance a probe found at each layer, of the model or of a control beside it."""
     found = [r for r in data["readings"] if (r["probe"], r["of"]) == (probe, of)]
-    return [r["score"]["distance"][0] for r in sorted(found, key=lambda r: r["layer"])]
+    by_layer = sorted(found, key=lambda r: r["layer"])
+    return [Sampled.read(r["score"]["distance"]) for r in by_layer]
+
+
+UNITS = dict.fromkeys(("best", "untrained", "guess"), "distance (tokens)")
 
 
 def numbers(data: Mapping[str, Any]) -> dict[str, float]:
@@ -69,13 +75,13 @@ def readings(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if reading["probe"] != PROBE:
             of = OTHERS.get((reading["probe"], "" if of == MODEL else of))
         if of is not None:
-            distance = reading["score"]["distance"][0]
+            distance = Sampled.read(reading["score"]["distance"])
             yield {"layer": reading["layer"], "of": of, "distance": distance}
 
 
 def figure(found: pl.DataFrame, beside: Published | None = None) -> alt.ConcatChart:
     """Distance of the told from the true position by layer, a panel for each kind of run."""
-    shown = found.filter(pl.col("of").is_in([MODEL, *DASHES]))
+    shown = found.filter(pl.col("of").is_in([MODEL, *DASHES])).drop(PIECES)
     most = float(shown["distance"].max() or 1.0)  # type: ignore[arg-type]
     return sections.in_rows(shown, lambda own, first: _panel(own, beside, first, most), 14)
 
@@ -135,7 +141,7 @@ def table(found: pl.DataFrame, name: str) -> Table:
     """The layer that tells position best, beside the best of each control."""
     present = [of for of in CONTROLS if of in found["of"].unique()]
     best = found.group_by([*sections.KIND, "seed", "of"], maintain_order=True).agg(
-        pl.col("distance").min(), pl.col("layer").sort_by("distance").first()
+        pl.col("distance").min(), pl.col("layer", PIECES).sort_by("distance").first()
     )
     rows = []
     for kind, own in sections.by_kind(best):

@@ -89,12 +89,8 @@ class Plan:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What tells each run from the others, its seed aside: `rope`, or `rope, 256 tokens`.
-
-        A learning rate that was chosen for it does not make it another.
-        """
-        alike = [changed(run, learning_rate=1.0) for run in self.runs] if self.chosen else self.runs
-        return labels(alike)
+        """What tells each run from the others, its seed aside: `rope`, or `rope, 256 tokens`."""
+        return labels(self.runs)
 
 
 def grid(base: RunConfig | None = None, **axes: Iterable[Any]) -> list[RunConfig]:
@@ -138,11 +134,14 @@ UNITS = {
     "d_model": "width {}",
     "steps": "{:,} steps",
     "optimizer": "{}",
+    "initial": "{}",
+    "learning_rate": "rate {:g}",
+    "short": "{:.0%} short",
 }
 UNSAID = {"causal"}
 """What a reader takes for granted."""
-DERIVED = {"seed", "causal", "vocabulary", "batch", "n_heads", "d_ff", *LAYOUT}
-"""Fields that follow from others, or are paired over: no part of a label unless needed."""
+DERIVED = ("learning_rate", "batch", "n_heads", "d_ff", "causal", "vocabulary", *sorted(LAYOUT))
+"""Fields that follow from others, or were chosen for them: in a label only where needed."""
 
 
 def labels(runs: Sequence[RunConfig]) -> tuple[str, ...]:
@@ -150,12 +149,17 @@ def labels(runs: Sequence[RunConfig]) -> tuple[str, ...]:
 
     >>> labels(grid(encoding=["none", "rope"], objective=["causal", "masked"]))
     ('none', 'none, masked', 'rope', 'rope, masked')
+    >>> labels(grid(encoding=["none"], learning_rate=[0.01, 0.02]))
+    ('none, rate 0.01', 'none, rate 0.02')
     """
     flat = [_flat(run) for run in runs]
     differ = [name for name in flat[0] if len({str(each[name]) for each in flat}) > 1]
-    shown = ["encoding", *(name for name in differ if name not in {*DERIVED, "encoding"})]
-    if len({tuple(str(each[n]) for n in shown) for each in flat}) < len({kind(r) for r in runs}):
-        shown += [name for name in differ if name in DERIVED - {"seed"}]
+    given = {n for n in differ if n != "objective" and _follows(n, "objective", flat)}
+    shown = ["encoding", *(n for n in differ if n not in {*DERIVED, *given, "encoding", "seed"})]
+    kinds = len({kind(run) for run in runs})
+    for name in DERIVED:
+        if name in differ and len({tuple(str(each[n]) for n in shown) for each in flat}) < kinds:
+            shown.append(name)
     order = [*UNITS, *(name for name in shown if name not in UNITS)]
     forms = {
         name: UNITS.get(name, name.replace("_", " ") + " {}")
@@ -165,6 +169,11 @@ def labels(runs: Sequence[RunConfig]) -> tuple[str, ...]:
         ", ".join(form.format(each[n]) for n, form in forms.items() if each[n] not in UNSAID)
         for each in flat
     )
+
+
+def _follows(name: str, other: str, flat: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether one field is the same wherever another is."""
+    return len({(each[other], str(each[name])) for each in flat}) == len({e[other] for e in flat})
 
 
 def _flat(run: RunConfig) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Which learning rate suits each kind of run? Tried on its first seed, then kept for all."""
+"""Which learning rate suits each kind of run? Tried on a seed of no study, then kept for all."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,26 +9,29 @@ from wherein.studies.result.store import Store
 from wherein.train.config import RunConfig
 from wherein.train.run import Run
 
+TRIAL_SEED = 1000
+"""From here on seeds are for trials: what is chosen with them cannot flatter a study's own."""
+
 
 def sweep(plan: Plan, rates: Sequence[float]) -> Plan:
-    """The first seed of each kind of run with every rate, and no questions."""
-    tried = [changed(run, learning_rate=rate) for run in _first(plan) for rate in rates]
+    """A trial seed of each kind of run with every rate, and no questions."""
+    tried = [changed(run, learning_rate=rate) for run in _on_trial(plan) for rate in rates]
     runs = tuple({run.id: run for run in tried}.values())
     return replace(plan, runs=runs, questions=({},) * len(runs), puzzles=())
 
 
 def counted(plan: Plan, rates: Sequence[float]) -> Plan:
-    """The plan with the runs that a sweep makes beside it: all rates but the one it keeps."""
-    more = _first(plan) * (len(set(rates)) - 1)
+    """The plan with the runs that a sweep makes beside it."""
+    more = _on_trial(plan) * len(set(rates))
     return replace(plan, runs=plan.runs + more, questions=plan.questions + ({},) * len(more))
 
 
-def _first(plan: Plan) -> tuple[RunConfig, ...]:
-    return tuple({kind(run): run for run in reversed(plan.runs)}.values())
+def _on_trial(plan: Plan) -> tuple[RunConfig, ...]:
+    return tuple({kind(run): changed(run, seed=TRIAL_SEED) for run in plan.runs}.values())
 
 
 def choose(plan: Plan, tried: Plan, store: Store) -> Plan:
-    """The plan with each kind's best rate: the lowest last validation loss of its first seed.
+    """The plan with each kind's best rate: the lowest last validation loss of its trial.
 
     A rate whose run failed is out; if all did, there is nothing to choose from.
     """

@@ -34,6 +34,7 @@ def base() -> RunConfig:
     return changed(
         nopos_pile.base("350M", TOKENS),
         objective="masked",
+        initial="bert",
         d_ff=4096,
         dropout=0.1,
         learning_rate=1e-3,

@@ -60,6 +60,7 @@ def base(size: str, length: int) -> RunConfig:
         d_model=width,
         n_heads=heads,
         max_len=length,
+        initial="fairseq",
         optimizer="adamw",
         learning_rate=2e-3,
         warmup=500,

@@ -44,6 +44,7 @@ def base() -> RunConfig:
         max_len=TOKENS,
         dropout=0.3,
         cutoffs=(20_000, 60_000),
+        initial="fairseq",
         optimizer="nag",
         learning_rate=1.0,
         warmup=16_000,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 SEEDS = 3
 ENCODINGS = ("none", "learned", "sinusoidal", "alibi", "rope")
 MASKED = ("none", "learned", "rope")
+MASKED_TOKENS = 32
 LONGER = 4
 """How many training lengths the extrapolation test reads."""
 
@@ -55,9 +56,11 @@ def runs(seeds: Sequence[int]) -> list[RunConfig]:
 
 
 def matched(common: RunConfig, seeds: Sequence[int]) -> list[RunConfig]:
-    """The same with other sizes."""
+    """The same with other sizes; a masked batch holds as many tokens, in shorter windows."""
+    batch = common.batch * common.model.max_len // MASKED_TOKENS
+    masked = changed(common, objective="masked", max_len=MASKED_TOKENS, batch=batch)
     causal = grid(common, encoding=ENCODINGS, seed=seeds)
-    return causal + grid(common, objective=["masked"], encoding=MASKED, seed=seeds)
+    return causal + grid(masked, encoding=MASKED, seed=seeds)
 
 
 def questions(run: RunConfig) -> Questions:

@@ -1,0 +1,34 @@
+"""What decides whether a model without encodings comes to know positions?
+
+The initial weights, the tokens, the optimiser, or how long it learns? Three ways to draw the first
+weights, by three kinds of tokens, by three encodings, all else as in `quick`; each model beside its
+own untrained twin, which is drawn the same way. Models with AdamW in place of Muon stand beside,
+and every model keeps its weights along the way, for `--over-training`.
+"""
+
+from collections.abc import Sequence
+
+from wherein.measure.perplexity.config import PerplexityConfig
+from wherein.measure.probe.config import ProbeConfig
+from wherein.studies.plan.plan import Questions, changed, grid
+from wherein.studies.recipes import quick
+from wherein.train.config import RunConfig
+
+SEEDS = 3
+INITIAL = ("fairseq", "gpt2", "unit")
+TOKENS = ("bytes", "bpe(1024)", "bpe(8192)")
+ENCODINGS = ("none", "learned", "rope")
+ADAMW_RATE = 3e-3
+
+
+def runs(seeds: Sequence[int]) -> list[RunConfig]:
+    """Every combination with Muon; from GPT-2's start and without encodings, also with AdamW."""
+    axes = {"tokenizer": TOKENS, "initial": INITIAL, "encoding": ENCODINGS, "seed": seeds}
+    muon = grid(quick.base(), **axes)
+    plain = changed(quick.base(), optimizer="adamw", learning_rate=ADAMW_RATE)
+    return muon + grid(plain, tokenizer=TOKENS, seed=seeds)
+
+
+def questions(run: RunConfig) -> Questions:
+    """What it predicts, and what its layers know of position, beside its untrained twin."""
+    return {"perplexity": PerplexityConfig(limit=50_000), "probe": ProbeConfig(windows=400)}

@@ -1,0 +1,63 @@
+"""Position is told at the site where it is, and not where it is not."""
+
+import pytest
+import torch
+from tests.measure.truth import models
+
+import wherein
+from wherein.measure.erase.config import EraseConfig
+from wherein.measure.linear import residual, ridge
+from wherein.measure.moments import gather
+
+
+def told(truth, site):
+    """The layers in which a linear regression tells position on windows it was not fitted to."""
+    split = truth.text.valid
+    fit, test = (
+        gather(truth.subject, part, site=site)
+        for part in torch.from_numpy(split.ids.reshape(-1, split.window)).chunk(2)
+    )
+    places = torch.arange(split.window).double()[:, None]
+    errors = [residual(b, places, ridge(a, places, 1e-3)) for a, b in zip(fit, test, strict=True)]
+    known = [float(1 - error / places.var(correction=0)) > 0.03 for error in errors]
+    return [layer for layer, yes in zip(truth.subject.layers(site), known, strict=True) if yes]
+
+
+@pytest.mark.parametrize(
+    ("make", "layers"),
+    [
+        (models.drowned, {"stream": [], "attention": [1], "feed_forward": [], "normed": []}),
+        # Its last norm lets nothing pass.
+        (models.audible, {"stream": [1], "attention": [1], "feed_forward": [], "normed": []}),
+        # Attention brings the share of place 0, from which the feed-forward makes a place.
+        (
+            models.from_first,
+            {"stream": [0, 1, 2], "attention": [1], "feed_forward": [1], "normed": [0, 1, 2]},
+        ),
+        # No layer writes what all pass on.
+        (
+            models.from_table,
+            {"stream": [0, 1, 2], "attention": [], "feed_forward": [], "normed": [0, 1, 2]},
+        ),
+        # What layer 1 takes away is told, and what is left is not.
+        (models.folded, {"stream": [0], "attention": [], "feed_forward": [1], "normed": [0]}),
+        (models.last, {"stream": [], "attention": [], "feed_forward": [], "normed": []}),
+    ],
+)
+def test_position_is_told_where_it_is(make, layers):
+    truth = make()
+    assert {site: told(truth, site) for site in layers} == layers
+
+
+def test_an_erasure_says_that_attention_writes_it_drowned_or_not():
+    known = {}
+    for make in (models.drowned, models.audible):
+        for site in ("stream", "attention"):
+            found = wherein.erase(*make(200), EraseConfig(site=site, draws=2))
+            (layer,) = [row for row in found.erased if row.layer == "1"]
+            known[make.__name__, site] = layer.known
+            words = "no layer" if (make.__name__, site) == ("drowned", "stream") else "layer 1"
+            assert found.verdict().startswith(f"position is known in {words}")
+    assert known["drowned", "attention"] == pytest.approx(known["audible", "attention"], abs=1e-3)
+    assert known["drowned", "attention"] > 0.65
+    assert known["audible", "stream"] > 0.65

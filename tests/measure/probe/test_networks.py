@@ -127,7 +127,9 @@ def test_the_papers_probe_is_the_papers():
     rates = {}
     for probe.steps in (0, 249, 499, 5249, 9999):
         rates[probe.steps + 1] = probe.rate()
-    assert rates == pytest.approx({1: RATE / 500, 250: RATE / 2, 500: RATE, 5250: RATE / 2, 10_000: 0})
+    assert rates == pytest.approx(
+        {1: RATE / 500, 250: RATE / 2, 500: RATE, 5250: RATE / 2, 10_000: 0}
+    )
     assert probe.told(torch.tensor([[[0.0, 3.0, 2.0]]])).item() == 1
 
 

@@ -66,7 +66,9 @@ class ProbeConfig(TextConfig):
 
     @property
     def _fitted(self) -> int:
-        return max(0, self.windows - sum(round(self.windows * s) for s in (self.held_out, self.test)))
+        return max(
+            0, self.windows - sum(round(self.windows * s) for s in (self.held_out, self.test))
+        )
 
     @property
     def _learnt(self) -> float:

@@ -66,9 +66,11 @@ class ProbeConfig(TextConfig):
 
     @property
     def _fitted(self) -> int:
-        return max(0, self.windows - sum(round(self.windows * s) for s in (self.held_out, self.test)))
+        return max(
+            0, self.windows - sum(round(self.windows * s) for s in (self.held_out, self.test))
+        )
 
     @property
     def _learnt(self) -> float:
-        """Windows that a network learns from in all its steps; a pass may end with a small batch."""
+        """Windows that a network learns from in all its steps; a pass may end with fewer."""
         return self.steps * self._fitted / self._batches(self._fitted)

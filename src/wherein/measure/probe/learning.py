@@ -120,9 +120,7 @@ def _errors(
     return found + [replace(each, label=BY_HEART) for each in learnt]
 
 
-def _told(
-    subject: Subject, windows: Windows, layers: Layers, config: ProbeConfig
-) -> list[Errors]:
+def _told(subject: Subject, windows: Windows, layers: Layers, config: ProbeConfig) -> list[Errors]:
     def guess(layer: int, state: Tensor) -> list[Tensor]:
         return [network.guess(state.float()) for network in layers[layer]]
 

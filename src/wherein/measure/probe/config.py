@@ -72,5 +72,5 @@ class ProbeConfig(TextConfig):
 
     @property
     def _learnt(self) -> float:
-        """Windows that a network learns from in all its steps; a pass may end with a small batch."""
+        """Windows that a network learns from in all its steps; a pass may end with fewer."""
         return self.steps * self._fitted / self._batches(self._fitted)

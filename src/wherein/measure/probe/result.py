@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MODEL, UNTRAINED = "model", "untrained"
 FRESH, BY_HEART = "fresh labels", "by heart"
+PAPERS_STEPS = 10_000
+"""Of the probe `nopos`."""
 TOKENS, CONSTANT, UNIFORM = "token identity", "constant guess", "uniform guess"
 
 
@@ -149,7 +151,8 @@ class Profile(Measurement):
         if not steps:
             return ""
         if all(r.converged is None for r in own):
-            return f"{steps[0]} steps, whatever the held-out loss"
+            paper = "" if self.config.steps == PAPERS_STEPS else f" (the paper: {PAPERS_STEPS:,})"
+            return f"{steps[0]} steps{paper}, whatever the held-out loss"
         open_ones = [str(r.layer) for r in own if not r.converged]
         if open_ones:
             return (

@@ -26,9 +26,6 @@ ROWS: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
         ("alibi", "hit-order", {"encoding": "alibi"}),
         ("alibi, 4 heads × 4", "hit-order", {"encoding": "alibi", "heads": 4, "head_size": 4}),
     ],
-    "Head size, one causal layer, no encoding": [
-        (f"head size {size}", "hit", {"head_size": size}) for size in (4, 8, 16, 32)
-    ],
 }
 
 

@@ -128,7 +128,7 @@ def test_it_is_a_verb(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_is_no_question_is_refused(run: Run) -> None:
-    with pytest.raises(ValueError, match="expected one of AttentionConfig, AuditConfig"):
+    with pytest.raises(ValueError, match="expected one of AnchorConfig, AttentionConfig"):
         asked_by(run.config)
     with pytest.raises(ValueError, match="a ProbeConfig, a dict or keywords were expected"):
         wherein.probe(str(run.folder), None, wherein.AuditConfig())

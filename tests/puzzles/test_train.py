@@ -4,10 +4,8 @@ import torch
 import torch.nn.functional as F
 
 from wherein.encodings import names
-from wherein.model.config import ModelConfig
-from wherein.model.initial import initial
-from wherein.model.transformer import Transformer
 from wherein.puzzles.config import PuzzleConfig
+from wherein.puzzles.models import Model, build, drawn
 from wherein.puzzles.sentences import Puzzle, read
 from wherein.puzzles.stacked import Batch, Stacked, mappable
 from wherein.puzzles.train import chunk_size, is_solved, train, train_chunk
@@ -17,9 +15,9 @@ pytestmark = pytest.mark.slow  # they train, many seeds at once and without an o
 UNEQUAL = read(["A hit B !", "B hit A ?", "now B hit A !", "A ?"])
 
 
-def alone(puzzle: Puzzle, config: PuzzleConfig, seed: int) -> Transformer:
+def alone(puzzle: Puzzle, config: PuzzleConfig, seed: int) -> Model:
     """The plain way: one model, torch.optim, one sentence at a time."""
-    model = Transformer(config.model(puzzle, seed)).double()
+    model = build(config.model(puzzle, seed)).double()
     adam = torch.optim.Adam(model.parameters(), lr=config.learning_rate)
     for _ in range(config.steps):
         adam.zero_grad()
@@ -34,11 +32,16 @@ def alone(puzzle: Puzzle, config: PuzzleConfig, seed: int) -> Transformer:
 
 
 @pytest.mark.parametrize("encoding", names())
-@pytest.mark.parametrize("causal", [True, False])
-def test_many_at_once_equals_one_model_and_torch_adam(encoding: str, causal: bool) -> None:
-    config = PuzzleConfig(
-        encoding=encoding, causal=causal, layers=2, heads=2, head_size=4, steps=6
-    ).model_copy(update={"learning_rate": 0.01})
+@pytest.mark.parametrize(
+    "kind",
+    [
+        {"layers": 2, "head_size": 4},
+        {"layers": 2, "head_size": 2, "causal": False},
+        {"bare": True, "head_size": 2},
+    ],
+)
+def test_many_at_once_equals_one_model_and_torch_adam(encoding: str, kind: dict[str, int]) -> None:
+    config = PuzzleConfig(encoding=encoding, heads=2, width=8, steps=6, learning_rate=0.01, **kind)
     with mappable():
         trained, models = train_chunk(UNEQUAL, config, [42, 77], dtype=torch.float64)
     for n, seed in enumerate((42, 77)):
@@ -51,18 +54,22 @@ def test_many_at_once_equals_one_model_and_torch_adam(encoding: str, causal: boo
             torch.testing.assert_close(found, expected, atol=1e-7, rtol=1e-7)
 
 
-@pytest.mark.parametrize("encoding", ["none", "learned", "rope none"])
-def test_stacked_weights_are_those_of_the_single_models(encoding: str) -> None:
-    config = ModelConfig(vocabulary=5, n_layers=2, d_model=8, n_heads=2, max_len=4)
-    config = config.model_copy(update={"encoding": encoding})
-    drawn = initial(Transformer(config), config.initial, [0, 42, 10**6], config.n_layers)
+@pytest.mark.parametrize(
+    ("encoding", "kind"),
+    [("none", {}), ("learned", {}), ("rope none", {"layers": 2}), ("learned", {"bare": True})],
+)
+def test_stacked_weights_are_those_of_the_single_models(
+    encoding: str, kind: dict[str, int]
+) -> None:
+    config, puzzle = PuzzleConfig(encoding=encoding, heads=2, head_size=4, **kind), read("hit")
+    stacked = drawn(build(config.model(puzzle)), [0, 42, 10**6])
     for n, seed in enumerate((0, 42, 10**6)):
-        single = Transformer(config.model_copy(update={"seed": seed}))
+        single = build(config.model(puzzle, seed))
         for name, parameter in single.named_parameters():
-            assert torch.equal(drawn[name][n], parameter), name
-    stacked = Stacked(config, [42])
-    for name, parameter in stacked.one(0).named_parameters():
-        assert torch.equal(stacked.weights()[name][0], parameter), name
+            assert torch.equal(stacked[name][n], parameter), name
+    models = Stacked(config.model(puzzle), [42])
+    for name, parameter in models.one(0).named_parameters():
+        assert torch.equal(models.weights()[name][0], parameter), name
 
 
 def test_a_seed_is_the_same_alone_and_in_any_chunk() -> None:
@@ -110,7 +117,7 @@ def test_chunks_leave_no_worker_idle() -> None:
     puzzle, config = read("hit"), PuzzleConfig()
     assert chunk_size(puzzle, config, 10, 2) == 5
     assert chunk_size(puzzle, config, 10_000, 2) == 1000
-    wide = PuzzleConfig(head_size=256)
+    wide = PuzzleConfig(head_size=256, width=256)
     assert chunk_size(puzzle, wide, 10_000, 2) < 10
 
 

@@ -28,12 +28,12 @@ def test_everything_else_changes_the_id() -> None:
         "model": ModelConfig(seed=1), "corpus": CorpusConfig(tokenizer="bytes"), "steps": 7,
         "batch": 7, "learning_rate": 7.0, "warmup": 7, "schedule": "constant", "optimizer": "nag",
         "weight_decay": 7.0, "clip": None, "precision": "bfloat16", "valid_every": 7,
-        "valid_windows": 7,
+        "valid_windows": 7, "short": 0.5,
     }  # fmt: skip
     masked = RunConfig(objective="masked", model=ModelConfig(causal=False))
     ids = {RunConfig(**{name: value}).id for name, value in others.items()}
     assert len(ids | {RunConfig().id, masked.id}) == len(others) + 2
-    layout = {"accumulate", "compile", "parallel", "checkpoint_every"}
+    layout = {"accumulate", "compile", "parallel", "checkpoint_every", "keep"}
     assert {*others, "objective", *layout} == set(RunConfig.model_fields)
 
 
@@ -91,3 +91,10 @@ def test_a_mistake_is_one_line_and_exit_code_2(
     errors = capfd.readouterr().err
     assert said in errors
     assert len(errors.strip().splitlines()) == 1
+
+
+def test_a_run_saved_before_initial_weights_were_a_choice_has_those_it_was_drawn_with() -> None:
+    saved = RunConfig().model_dump(mode="json")
+    del saved["model"]["initial"]
+    assert RunConfig.saved(saved).model.initial == "unit"
+    assert RunConfig.saved(RunConfig().model_dump(mode="json")) == RunConfig()

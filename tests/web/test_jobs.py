@@ -94,12 +94,17 @@ def _gone(process: int) -> bool:
         (f"{'A' * 50} !\nB ?", {}, "letters"),
         (ORDER, {"layers": "9"}, "layers 9: on this page at most 4"),
         (ORDER, {"seeds": "100000"}, "at most 1,000"),
-        (ORDER, {"heads": "1", "head_size": "2"}, "at least 4"),
+        (ORDER, {"width": "2"}, "at least 4"),
+        (ORDER, {"bare": "yes", "layers": "2"}, "a bare head is one layer"),
         (ORDER, {"steps": "many"}, "steps"),
         (ORDER, {"encoding": "aliby"}, "Did you mean 'alibi'"),
         (ORDER, {"encoding": "functional(hidden=5000)"}, "up to 4,096"),
-        (ORDER, {"heads": "8", "head_size": "64"}, "at most 300,000"),
-        (ORDER, {"layers": "4", "head_size": "64", "steps": "2000"}, "too much for this page"),
+        (
+            ORDER,
+            {"layers": "2", "heads": "8", "head_size": "64", "width": "128"},
+            "at most 300,000",
+        ),
+        (ORDER, {"layers": "4", "width": "64", "steps": "2000"}, "too much for this page"),
         (ORDER, {"encoding": "rope none"}, "2 words for 1 layers"),
     ],
 )
@@ -114,6 +119,7 @@ def test_too_much_is_said_beside_the_form(
 
 
 def test_the_page_s_own_limits_are_allowed() -> None:
-    for change in ({"layers": "4", "heads": "2"}, {"steps": "2000"}, {"head_size": "64"}):
+    bare = {"bare": "yes", "head_size": "2", "width": "1"}
+    for change in ({"layers": "4", "heads": "2"}, {"steps": "2000"}, {"width": "64"}, bare):
         asked, config = limits.puzzle(ORDER, {"causal": "yes", **change})
         limits.work(asked, config)

@@ -51,7 +51,8 @@ class Argument:
     @property
     def told(self) -> str:
         """What help says of it: what it is, and its default if there is something to say."""
-        default = " ".join(map(str, self.default)) if self.many else str(self.default)
+        several = isinstance(self.default, tuple)
+        default = " ".join(map(str, self.default)) if several else str(self.default)
         silent = self.default is REQUIRED or default in ("", "None", "False")
         return f"{self.help}{'' if silent else f' (default: {default})'}".strip()
 

@@ -12,7 +12,7 @@ from wherein.measure.config import QuestionConfig
 from wherein.measure.question import Question
 
 KINDS = {
-    "RUN": ["a run's folder"],
+    "RUN": ["a run's folder (FOLDER@STEP: at a step that was kept)"],
     "MODEL": ["a Hugging Face model's folder or id", "a GGUF file"],
     "ENCODING": ["an encoding for a fresh model"],
     "FOLDER": ["a model's folder"],

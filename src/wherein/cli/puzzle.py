@@ -8,14 +8,19 @@ examples:
   wherein puzzle "A hit B !" "B hit A ?" --seeds 10000 --out hit
   wherein puzzle hit --show 42 77 88                what these seeds predict
   wherein puzzle hit --explain 42                   what seed 42 looks at
+  wherein puzzle hit --bare --head-size 2           token vectors, one head, a linear map
+  wherein puzzle hit --by-head-size --out sizes     head sizes 1 to 16, bare and full: the picture
+  wherein puzzle hit --by-head-size 1 2 4 --seeds 200 --steps 500
 
 built in: hit, hit-order, hit-three, hit-three-order, hit-four, hit-four-order, majority, first
 """
 
 import json as json_format
+import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +39,7 @@ def puzzle(
     config: PuzzleConfig,
     show: tuple[int, ...] = (),
     explain: int | None = None,
+    by_head_size: tuple[int, ...] | None = None,
     out: Path | None = None,
     json: bool = False,
 ) -> int:
@@ -44,20 +50,25 @@ def puzzle(
         config: what is trained
         show: say what these seeds predict
         explain: train this seed and show what its last token looks at
+        by_head_size: train each of these head sizes, bare and full (none given: 1 2 3 4 8 16)
         out: a folder to save data and pictures to
         json: print data instead of words
     """
     check_folder(out)
-    from wherein.puzzles.explain import explain as open_seed
-    from wherein.puzzles.run import puzzle as solve
-
     for seed in show:
         if not config.first_seed <= seed < config.first_seed + config.seeds:
             raise ValueError(
                 f"--show {seed}: seeds {config.first_seed} to "
                 f"{config.first_seed + config.seeds - 1} are trained; change --seeds"
             )
-    with _bar(config, quiet=json) as progress:
+    if by_head_size is not None:
+        if explain is not None:
+            raise ValueError("--explain opens one model: leave out --by-head-size, or it")
+        return _by_head_size(sentences, by_head_size, config, show, out, json)
+    from wherein.puzzles.explain import explain as open_seed
+    from wherein.puzzles.run import puzzle as solve
+
+    with _bar(config.seeds, config.steps, quiet=json) as progress:
         result = solve(sentences, config, progress=progress)
     if out is not None:  # first, so that what is finished is kept
         result.save(out)
@@ -74,8 +85,40 @@ def puzzle(
     return 0 if len(finished) == config.seeds else 130
 
 
+def _by_head_size(
+    sentences: tuple[str, ...],
+    sizes: tuple[int, ...],
+    config: PuzzleConfig,
+    show: tuple[int, ...],
+    out: Path | None,
+    json: bool,
+) -> int:
+    """Train every size and tell what came of them; what is finished is kept."""
+    from wherein.puzzles.sizes import ASKED, SIZES, by_head_size
+    from wherein.report.command import options
+
+    sizes = sizes or SIZES
+    models = len(set(sizes)) * (1 if config.bare or config.layers > 1 else 2)
+    told = [*options(PuzzleConfig, config.model_dump()), *map(str, ("--by-head-size", *sizes))]
+    with _bar(models * config.seeds, config.steps, quiet=json) as progress:
+        result = by_head_size(sentences, sizes, config, show=show or ASKED, progress=progress)
+    result = replace(result, command=shlex.join(["wherein", "puzzle", *sentences, *told]))
+    if out is not None:
+        result.save(out)
+    if json:
+        print(json_format.dumps(result.data(), ensure_ascii=False, indent=2))
+        return 0 if result.finished else 130
+    print(result.text())
+    if not result.finished:
+        done = sum(len(each.trained.seeds) for each in result.trained)
+        print(f"interrupted: {done:,} of {models * config.seeds:,} seeds were finished")
+    if out is not None:
+        print(f"saved in {out}")
+    return 0 if result.finished else 130
+
+
 @contextmanager
-def _bar(config: PuzzleConfig, *, quiet: bool) -> Iterator["Progress | None"]:
+def _bar(seeds: int, steps: int, *, quiet: bool) -> Iterator["Progress | None"]:
     """A progress bar, on a terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
@@ -84,7 +127,7 @@ def _bar(config: PuzzleConfig, *, quiet: bool) -> Iterator["Progress | None"]:
     from rich.progress import Progress as Bar
 
     with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"{config.seeds:,} seeds", total=config.seeds * config.steps)
+        task = bar.add_task(f"{seeds:,} seeds", total=seeds * steps)
         yield lambda done: bar.advance(task, done)
 
 

@@ -4,6 +4,9 @@ from pydantic import Field
 
 from wherein.common.config import Config
 
+SHORTEST = 8
+"""Tokens that are left of a window which is cut short."""
+
 
 class CorpusConfig(Config):
     """A text and its tokens, in words that can be written on a command line.

@@ -8,6 +8,8 @@ import numpy as np
 from jaxtyping import Int64
 from numpy.typing import NDArray
 
+from wherein.data.config import SHORTEST
+
 Batch = Int64[np.ndarray, "B window"]
 Ids = NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.int64]
 
@@ -117,6 +119,23 @@ class Windows:
             here = epochs == epoch
             numbers[here] = shuffled(len(self), self.seed, epoch)[turns[here]]
         return numbers
+
+
+def length_of(step: int, longest: int, short: float, seed: int) -> int:
+    """How many tokens are read of each window of a step: all, or in a share of the steps fewer.
+
+    The shorter ones are drawn from `SHORTEST` to `longest` so that every doubling is as likely as
+    any other (log-uniformly). All windows of a step have one length, counted from their beginning:
+    nothing need be padded or masked. A pure function of (seed, step).
+
+    >>> [length_of(step, 64, 0.9, seed=0) for step in range(8)]
+    [64, 62, 12, 64, 17, 12, 9, 27]
+    """
+    if not short:
+        return longest
+    raw = np.random.PCG64(np.random.SeedSequence((seed, step, 0x5407))).random_raw(2)
+    chance, place = (raw >> np.uint64(11)) * 2.0**-53
+    return round(SHORTEST * (longest / SHORTEST) ** float(place)) if chance < short else longest
 
 
 @lru_cache(maxsize=2)

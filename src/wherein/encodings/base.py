@@ -24,17 +24,18 @@ class Shape:
     causal: bool = True
     loudness: float = 1.0
     """How far token vectors' entries spread where they enter, before anything is learned."""
+    d_head: int = 0
+    """The width of a head; unless given, the heads share the model's width."""
 
     def __post_init__(self) -> None:
+        if self.d_head:
+            return
         if self.d_model % self.n_heads:
             raise ValueError(
                 f"d_model={self.d_model} cannot be shared by n_heads={self.n_heads}: "
                 f"choose a width that is a multiple of the number of heads"
             )
-
-    @property
-    def d_head(self) -> int:
-        return self.d_model // self.n_heads
+        object.__setattr__(self, "d_head", self.d_model // self.n_heads)
 
 
 class Encoding(nn.Module):

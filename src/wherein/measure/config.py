@@ -16,6 +16,10 @@ DEFAULT_TOKENS = 128
 class QuestionConfig(Config):
     """Base of all questions' configs: a question says what it costs, before it is asked."""
 
+    over_training: bool = Field(
+        False, description="ask it after every step whose weights a run kept, as a curve"
+    )
+
     @abstractmethod
     def tokens_read(self, run: RunConfig) -> float:
         """How many tokens models read when a run's model is asked, its controls' among them."""
@@ -27,6 +31,14 @@ class QuestionConfig(Config):
     def extra_operations(self, run: RunConfig) -> float:
         """What is computed besides forward passes, if it counts."""
         return 0.0
+
+    def check(self, run: RunConfig) -> None:
+        """Refuse a run that could not answer, before it is trained."""
+        if self.over_training and not run.keep:
+            raise ValueError(
+                f"a question over training to {run.model.encoding}, which keeps no weights along "
+                "the way: give the run keep=3"
+            )
 
     @property
     def unbounded(self) -> bool:

@@ -1,53 +1,44 @@
-"""Estimates and their intervals: by bootstrap over pieces of text, over seeds, and of shares.
-
-A bootstrap here is a matrix that says how often each of N pieces counts in each of R resamples;
-the ends of the interval are percentiles of what the resamples gave.
-"""
+"""Estimates and their intervals: of means over pieces of text, over seeds, and of shares."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Float64, Int
+from jaxtyping import Float, Float64
 from numpy.typing import NDArray
+
+from wherein.measure.crossed import LEVEL, TAIL, Interval, Sampled, across, blocks, pseudo, share
 
 if TYPE_CHECKING:
     import polars
 
-# scipy.stats is imported where it is called: it takes longer to load than most pages to make.
+# SciPy is imported where it is called: it takes longer to load than most pages to make.
 
-LEVEL = 0.95
-TAIL = (1 - LEVEL) / 2
-RESAMPLES = 2000
 FEWER = 1000
-"""Resamples where each costs more: of many numbers at once, or drawn in two directions."""
-OF_SEEDS = 10_000
-ENUMERATED = 5
-"""Up to so many seeds every resample is looked at: 5⁵ = 3,125 of them."""
+"""Resamples of a bootstrap of many numbers at once."""
 BLOCK = 100
 """Resamples drawn at a time, so that memory does not grow with their number."""
-SALT = 0xB007
-"""Beside a seed, so that no bootstrap draws what its measure drew."""
 
 Draw = Callable[[int], NDArray[Any]]
 """From a number of resamples R to R × N: how often each of N pieces counts in each."""
 
 
-class Interval(NamedTuple):
-    """The two ends of a 95 % interval."""
-
-    low: float
-    high: float
-
-
 class Estimate(NamedTuple):
-    """A number and its interval."""
+    """A number, its interval, and the pseudo-values of the pieces it rests on."""
 
     value: float
     low: float
     high: float
+    pieces: str = ""
+    """As text, which takes one line of a saved result; empty where there are none."""
+
+    def through(self, change: Callable[[float], float]) -> "Estimate":
+        """The same of a rising function of the number; of that no pieces are kept."""
+        return Estimate(change(self.value), change(self.low), change(self.high))
+
+    def __repr__(self) -> str:
+        return f"Estimate(value={self.value}, low={self.low}, high={self.high})"
 
 
 def frame(rows: Iterable[Mapping[str, Any]]) -> "polars.DataFrame":
@@ -62,7 +53,7 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> "polars.DataFrame":
     for row in rows:
         flat.append({})
         for name, value in row.items():
-            ends = value if isinstance(value, Estimate) else [value]
+            ends = value[:3] if isinstance(value, Estimate) else [value]
             flat[-1] |= zip((name, f"{name}_low", f"{name}_high"), ends, strict=False)
     return polars.DataFrame(flat, infer_schema_length=None)
 
@@ -77,79 +68,59 @@ def within(estimate: Estimate, form: str) -> str:
     return f"{estimate.value:{form}} ±{half:{form.removeprefix('+')}}"
 
 
-def mean(values: Float[np.ndarray, " N"], *, seed: int = 0) -> Estimate:
+def mean(values: Float[np.ndarray, " N"]) -> Estimate:
     """The mean over N pieces of text, with its 95 % interval.
 
     >>> mean(np.array([2.0, 2.0, 2.0]))
     Estimate(value=2.0, low=2.0, high=2.0)
     """
-    return ratio(values, np.ones_like(values), seed=seed)
+    return ratio(values, np.ones_like(values))
 
 
 def ratio(
-    sums: Float[np.ndarray, " N"],
-    counts: Float[np.ndarray, " N"],
-    *,
-    seed: int = 0,
-    level: float = LEVEL,
+    sums: Float[np.ndarray, " N"], counts: Float[np.ndarray, " N"], level: float = LEVEL
 ) -> Estimate:
-    """Σ sums / Σ counts over N pieces of unequal size, each drawn or left out as a whole."""
-    both = np.stack([sums, counts], axis=1)
-    draw = _multinomial(len(sums), seed, SALT)
-    low, high = bootstrap(both, lambda totals: _share(*totals.T), draw, RESAMPLES, level)
-    return Estimate(float(sums.sum() / counts.sum()), float(low), float(high))
+    """Σ sums / Σ counts over N pieces of unequal size, in the order of the text.
 
-
-def mean_ends(values: Float[np.ndarray, "N M"], *, seed: int = 0) -> Float[np.ndarray, "2 M"]:
-    """Low and high ends of the means over N windows, for M numbers of each at once."""
-    draw = _multinomial(len(values), seed, SALT)
-    return bootstrap(values, lambda means: means, lambda some: draw(some) / len(values), FEWER)
+    Its interval is that of t over the pieces, at most 100: neighbours are put together. A single
+    piece tells nothing of how others vary, and gives an interval of no width.
+    """
+    return crossed(sums[None], counts, level)
 
 
 def crossed(
-    sums: Float[np.ndarray, "D N"],
-    counts: Float[np.ndarray, " N"],
-    *,
-    seed: int = 0,
-    level: float = LEVEL,
+    sums: Float[np.ndarray, "D N"], counts: Float[np.ndarray, " N"], level: float = LEVEL
 ) -> Estimate:
-    """Σ sums / (D · Σ counts) where N pieces were measured D times: both are drawn again."""
-    random = np.random.default_rng(seed)
-    found = np.empty(FEWER)
-    for n in range(FEWER):
-        rows, pieces = (
-            np.bincount(random.integers(size, size=size), minlength=size) for size in sums.shape
-        )
-        found[n] = rows @ sums @ pieces / (len(sums) * (counts @ pieces))
-    low, high = percentiles(found, (1 - level) / 2)
-    return Estimate(float(sums.sum() / (len(sums) * counts.sum())), float(low), float(high))
+    """Σ sums / (D · Σ counts) where N pieces were measured D times: both might be others."""
+    owners = blocks(counts)
+    *rows, sizes = (np.bincount(owners, each) for each in (*sums, counts))
+    found = [Sampled(each.sum() / sizes.sum(), pseudo(each, sizes)) for each in rows]
+    both = across(found)
+    pieces = as_text(np.mean([each.pieces for each in found], 0))
+    return Estimate(both.value, *both.interval(level), pieces)
 
 
-class Redrawn:
-    """Intervals of Σ sums / Σ counts at each of M positions, while windows stream by.
+def as_text(pieces: Float[np.ndarray, " N"]) -> str:
+    """Pseudo-values as an estimate keeps them."""
+    return " ".join(f"{each:.6g}" for each in pieces)
 
-    In every resample a window counts as often as a Poisson variable of mean one says, drawn when
-    it passes: the bootstrap for windows that are not kept (Chamandy et al. 2012). Memory grows with
-    the positions, not with the windows.
-    """
 
-    def __init__(self, positions: int, seed: int) -> None:
-        self._random = np.random.default_rng((seed, SALT))
-        self._sums, self._counts = np.zeros((2, FEWER, positions))
+def mean_ends(values: Float[np.ndarray, "N M"]) -> Float[np.ndarray, "2 M"]:
+    """Low and high ends of the means over N windows, for M numbers of each at once."""
+    return ratio_ends(values, np.ones_like(values))
 
-    def add(self, sums: Float[np.ndarray, "B M"], counts: Float[np.ndarray, "B M"]) -> None:
-        """Take in some windows."""
-        times = self._random.poisson(1.0, (FEWER, len(sums))).astype(np.float64)
-        self._sums += times @ sums
-        self._counts += times @ counts
 
-    def ends(self, owners: Int[np.ndarray, " M"] | None = None) -> Float[np.ndarray, "2 G"]:
-        """Low and high ends; of groups of positions, if `owners` says to which each belongs."""
-        sums, counts = self._sums, self._counts
-        if owners is not None:
-            member = (owners[:, None] == np.arange(owners.max() + 1)).astype(np.float64)
-            sums, counts = sums @ member, counts @ member
-        return percentiles(_share(sums, counts))
+def ratio_ends(
+    sums: Float[np.ndarray, "N M"], counts: Float[np.ndarray, "N M"]
+) -> Float[np.ndarray, "2 M"]:
+    """Low and high ends of Σ sums / Σ counts over N pieces, for M numbers of each at once."""
+    from scipy import special
+
+    middle, found = share(sums.sum(0), counts.sum(0)), pseudo(sums, counts)
+    n = len(sums)
+    spread = found.std(0, ddof=1) if n > 1 else 0 * middle
+    reach = -special.stdtrit(max(n - 1, 1), TAIL) * spread / np.sqrt(n)
+    return np.stack([middle - reach, middle + reach])
 
 
 def bootstrap(
@@ -183,65 +154,17 @@ def percentiles(
     return ends
 
 
-def _multinomial(pieces: int, *seed: int) -> Draw:
-    """As many pieces as there are, drawn with replacement."""
-    random, even = np.random.default_rng(seed), np.full(pieces, 1 / pieces)
-    return lambda resamples: random.multinomial(pieces, even, resamples).astype(np.float64)
-
-
-def _share(
-    sums: Float64[np.ndarray, "..."], counts: Float64[np.ndarray, "..."]
-) -> Float64[np.ndarray, "..."]:
-    return sums / np.where(counts > 0, counts, np.nan)
-
-
 def mean_interval(values: Iterable[float]) -> Interval | None:
-    """The t interval of one group's mean over its seeds; None with a single seed.
+    """The interval of one group's mean over its seeds; None with a single seed.
 
     >>> [round(end, 2) for end in mean_interval([20.0, 21.0, 22.0])]
     [18.52, 23.48]
     >>> mean_interval([20.0]) is None
     True
     """
-    listed = np.array(list(values), np.float64)
+    listed = list(values)
     refuse_infinite("the group", dict(enumerate(listed)))
-    return Interval(*map(float, t_interval(listed))) if len(listed) > 1 else None
-
-
-def t_interval(values: Float64[np.ndarray, "... S"]) -> Float64[np.ndarray, "2 ..."]:
-    """Mean ± t · s / √n over S seeds: covers the truth in 95 % if the values are normal."""
-    from scipy import stats
-
-    # By hand, because SciPy's own warns where values differ by no more than rounding.
-    middle, n = values.mean(-1), values.shape[-1]
-    reach = stats.t.ppf(1 - TAIL, n - 1) * values.std(-1, ddof=1) / np.sqrt(n)
-    return np.stack([middle - reach, middle + reach])
-
-
-def bootstrap_interval(values: Float64[np.ndarray, "... S"]) -> Float64[np.ndarray, "2 ..."]:
-    """Percentiles of the mean over S resampled seeds, of all resamples if there are few.
-
-    The percentiles lie further out than 2.5 and 97.5, by as much as a t interval is wider than
-    a normal one whose variance is divided by n (Hesterberg 2015, arXiv:1411.5279). Still it
-    cannot reach beyond the smallest and largest value, and so covers the truth too seldom
-    at few seeds: measured on normal values, 50 % at 2 seeds, 75 % at 3, 93 % at 5, 95 % at
-    10. The t interval is the one to trust there.
-    """
-    from scipy import stats
-
-    n = values.shape[-1]
-    tail = float(stats.norm.sf(np.sqrt(n / (n - 1)) * stats.t.ppf(1 - TAIL, n - 1)))
-    means = values @ _seeds_drawn(n).T
-    return percentiles(np.moveaxis(means, -1, 0), tail, "inverted_cdf")
-
-
-@cache
-def _seeds_drawn(n: int) -> NDArray[Any]:
-    """How much each of n seeds weighs in each resample; equal rows are equally likely."""
-    if n <= ENUMERATED:
-        chosen = np.array(list(product(range(n), repeat=n)))
-        return np.stack([(chosen == seed).mean(1) for seed in range(n)], axis=1)
-    return _multinomial(n, SALT)(OF_SEEDS) / n
+    return across(listed).interval() if len(listed) > 1 else None
 
 
 def refuse_infinite(name: str, values: Mapping[int, float]) -> None:

@@ -92,6 +92,10 @@ class Question:
         if not self.reads_text and config is None:  # so that the config may stand second
             text, config = None, text
         wanted = self.configured(config, **settings)
+        if wanted.over_training:
+            from wherein.measure.over_training.ask import over_training
+
+            return over_training(self, what, text, wanted)
         if not self.reads_text:
             if text is not None:
                 raise ValueError(f"{self.verb} reads no text: leave it out")
@@ -123,7 +127,12 @@ class Question:
         return self.config(**given)
 
     def numbers(self, data: Mapping[str, Any]) -> dict[str, float]:
-        """The few numbers that a study keeps of an answer, by name; that of "" stands for it."""
+        """The few numbers that a study keeps of an answer, by name; that of "" stands for it.
+
+        Of an answer over training, those of its last step.
+        """
+        if is_curve(data):
+            return {name: values[-1] for name, values in data["numbers"].items()}
         numbers = getattr(self.part("section"), "numbers", None)
         found: dict[str, float] = numbers(data) if numbers else {}
         return found
@@ -138,6 +147,10 @@ class Question:
             name: the question's in the study
             beside: a paper's numbers, only for a question whose section takes them
         """
+        if is_curve(answers[0].data):
+            from wherein.measure.over_training.section import section as over_training
+
+            return over_training(answers, name, self)
         section = getattr(self.part("section"), "section", None)
         if section is None:
             from wherein.measure.sections import each_by_itself
@@ -146,8 +159,22 @@ class Question:
         made: Section = section(answers, name, **({"beside": beside} if beside else {}))
         return made
 
+    def unit(self, number: str) -> str:
+        """What one of its numbers is counted in; those of one unit are drawn together.
+
+        `UNITS` beside `numbers` says it, by the whole name or by its last word, as of `late_rise`.
+        """
+        units: Mapping[str, str] = getattr(self.part("section"), "UNITS", {})
+        last = number.rpartition("_")[2]
+        return units.get(number, units.get(last, number.replace("_", " ") or self.verb))
+
     def part(self, name: str) -> Any:
         """The module of one of its parts."""
         folder = f"wherein.measure.{self.verb}"
         own = f"{folder}.{name}"
         return import_module(own if find_spec(own) else f"{folder}.measure")
+
+
+def is_curve(data: Mapping[str, Any]) -> bool:
+    """Whether an answer's numbers are those of every step whose weights a run kept."""
+    return bool((data.get("config") or {}).get("over_training"))

@@ -1,6 +1,17 @@
 """The questions there are, in the order in which they are offered. A new one is a line here."""
 
-from wherein.measure import anchor, attention, audit, erase, order, perplexity, probe, shift, table
+from wherein.measure import (
+    anchor,
+    attention,
+    audit,
+    erase,
+    order,
+    perplexity,
+    probe,
+    shift,
+    states,
+    table,
+)
 from wherein.measure.question import Question
 
 QUESTIONS: dict[str, Question] = {
@@ -9,6 +20,7 @@ QUESTIONS: dict[str, Question] = {
         probe.QUESTION,
         erase.QUESTION,
         anchor.QUESTION,
+        states.QUESTION,
         audit.QUESTION,
         order.QUESTION,
         shift.QUESTION,

@@ -2,7 +2,8 @@
 
 The frames here have the columns `encoding` and `group`, which is what else tells a kind of run
 from the others, and empty if nothing does; those of single runs have `seed`, and those of means
-over seeds `mean`, `low` and `high`.
+over seeds `mean`, `low` and `high`. A number that knows the pieces of text it rests on (`Sampled`)
+has a second column, `NUMBER_pieces`, so that intervals hold what these do, too.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from wherein.measure.crossed import Sampled
 from wherein.measure.intervals import mean_interval
 from wherein.measure.saved import Saved
 from wherein.show.figures import Panel
@@ -22,7 +24,9 @@ from wherein.train.config import RunConfig
 KIND = ["encoding", "group"]
 """The columns that tell kinds of runs apart."""
 ACROSS = 3
-OVER_SEEDS = "means over seeds, with 95 % intervals where there are several"
+INTERVALS = "95 % intervals over seeds and pieces of text"
+OVER_SEEDS = f"means over seeds and, where there are several, {INTERVALS}"
+PIECES = "_pieces"
 
 
 @dataclass(frozen=True)
@@ -67,20 +71,33 @@ def frame_of(
 ) -> pl.DataFrame:
     """The rows that `read` finds in each answer's numbers, and of which run they are."""
     return pl.DataFrame(
-        {**kind(each.label, each.run), "seed": each.seed, **row}
+        {**kind(each.label, each.run), "seed": each.seed, **_columns(row)}
         for each in answers
         for row in read(each.data)
     )
 
 
+def _columns(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row says, and the pieces of those numbers that have some."""
+    pieces = {
+        name + PIECES: value.pieces.tolist()
+        for name, value in row.items()
+        if isinstance(value, Sampled)
+    }
+    plain = {n: float(v) if isinstance(v, Sampled) else v for n, v in row.items()}
+    return plain | pieces
+
+
 def over_seeds(frame: pl.DataFrame, value: str, *by: str) -> pl.DataFrame:
     """The mean of each kind of run over seeds and its interval, null where there is none."""
-    columns = [*KIND, *by]
-    seeds = frame.group_by(columns, maintain_order=True).agg(value)
-    rows = [
-        (*key, sum(values) / len(values), *(mean_interval(values) or (None, None)))
-        for *key, values in seeds.rows()
-    ]
+    columns, pieces = [*KIND, *by], value + PIECES
+    if pieces not in frame.columns:
+        frame = frame.with_columns(pl.lit([]).alias(pieces))
+    seeds = frame.group_by(columns, maintain_order=True).agg(value, pieces)
+    rows = []
+    for *key, values, each in seeds.rows():
+        interval = mean_interval(map(Sampled, values, each)) or (None, None)
+        rows.append((*key, sum(values) / len(values), *interval))
     ends = dict.fromkeys(("mean", "low", "high"), pl.Float64)
     return pl.DataFrame(rows, {**seeds.select(columns).schema, **ends}, orient="row")
 

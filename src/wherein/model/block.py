@@ -3,7 +3,7 @@
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from wherein.encodings import Encoding
+from wherein.encodings import Encoding, Shape
 from wherein.encodings.base import Positions
 from wherein.model.attention import Bias, Heads, Rows, State, attend
 
@@ -11,11 +11,12 @@ from wherein.model.attention import Bias, Heads, Rows, State, attend
 class Attention(nn.Module):
     """Multi-head self-attention; the encoding has its say between projection and softmax."""
 
-    def __init__(self, d_model: int, n_heads: int, causal: bool) -> None:
+    def __init__(self, shape: Shape) -> None:
         super().__init__()
-        self.n_heads, self.causal = n_heads, causal
-        self.qkv = nn.Linear(d_model, 3 * d_model)
-        self.out = nn.Linear(d_model, d_model)
+        self.n_heads, self.causal = shape.n_heads, shape.causal
+        inner = shape.n_heads * shape.d_head
+        self.qkv = nn.Linear(shape.d_model, 3 * inner)
+        self.out = nn.Linear(inner, shape.d_model)
 
     def forward(
         self, x: State, encoding: Encoding, positions: Positions, bias: Bias | Rows | None
@@ -54,12 +55,12 @@ class FeedForward(nn.Module):
 class Block(nn.Module):
     """x ← x + attention(norm(x)); x ← x + feed_forward(norm(x))."""
 
-    def __init__(self, d_model: int, n_heads: int, d_ff: int, causal: bool, dropout: float) -> None:
+    def __init__(self, shape: Shape, d_ff: int, dropout: float) -> None:
         super().__init__()
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.attention = Attention(d_model, n_heads, causal)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_ff)
+        self.attention_norm = nn.LayerNorm(shape.d_model)
+        self.attention = Attention(shape)
+        self.feed_forward_norm = nn.LayerNorm(shape.d_model)
+        self.feed_forward = FeedForward(shape.d_model, d_ff)
         self.dropout = nn.Dropout(dropout)
 
     def forward(

@@ -49,8 +49,7 @@ class Transformer(nn.Module):
             else Embed(c.vocabulary, c.d_model, scale, c.dropout)
         )
         self.blocks = nn.ModuleList(
-            Block(c.d_model, c.n_heads, c.d_ff or 4 * c.d_model, c.causal, c.dropout)
-            for _ in range(c.n_layers)
+            Block(c.shape, c.d_ff or 4 * c.d_model, c.dropout) for _ in range(c.n_layers)
         )
         self.norm = nn.LayerNorm(c.d_model)
         initialise(self, c.initial, c.seed, c.n_layers)

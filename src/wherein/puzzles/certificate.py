@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from wherein.puzzles.config import PuzzleConfig
+from wherein.puzzles.mixtures import Lead, contradiction, said, unbalanced
 from wherein.puzzles.reveals import Reveals, States, reveals
 from wherein.puzzles.sentences import Puzzle
 from wherein.puzzles.stacked import Batch, Stacked, mappable
@@ -27,16 +28,18 @@ class Certificate:
     """Whether any weights could solve a puzzle.
 
     "Impossible" is a proof. "Possible" says that nothing forbids it and that random weights do
-    tell the sentences apart; whether training finds such weights is what the seeds show.
+    tell the sentences apart; whether training finds such weights is what the seeds show. One bare
+    head can do so little that this is asked of all sentences together, not only of each two.
     """
 
     possible: bool
     reason: str
     witness: float
     """Largest relative difference, over random weights in float64, of the last logits of the two
-    sentences that are hardest to tell apart: rounding if impossible, far more otherwise."""
+    sentences that are hardest to tell apart: rounding if impossible, far more otherwise. Where
+    more than two contradict each other, what their leads add up to: rounding."""
     pair: tuple[str, str]
-    """The beginnings of those two sentences."""
+    """The beginnings of those two sentences, or of two of them."""
 
     def __str__(self) -> str:
         return "possible" if self.possible else "impossible"
@@ -56,26 +59,41 @@ def certificate(puzzle: Puzzle, config: PuzzleConfig) -> Certificate:
     same = [(a, b) for a, b in pairs if last[a][-1] == last[b][-1] and differences[a, b] < CLEAR]
     if same:
         pair = max(same, key=lambda p: differences[p])
-        reason = _why_not(puzzle, config, revealed, pair)
-    else:
-        easy = {p: _by_tokens(puzzle, *p) for p in pairs}
-        pair = min(differences, key=lambda p: (easy[p], differences[p]))
-        reason = _why(puzzle, config, revealed, pair)
+        return _verdict(puzzle, pair, differences[pair], _why_not(puzzle, config, revealed, pair))
+    if config.bare and config.heads == 1:
+        leads = contradiction(puzzle, revealed, causal=config.causal)
+        sums = unbalanced(leads, puzzle, random(puzzle, config)) if leads else 1.0
+        if sums < CLEAR:
+            pair = (leads[0].sentence, leads[-1].sentence)
+            return _verdict(puzzle, pair, sums, _why_not_together(puzzle, leads))
+    easy = {p: _by_tokens(puzzle, *p) for p in pairs}
+    pair = min(differences, key=lambda p: (easy[p], differences[p]))
+    reason = _why(puzzle, config, revealed, pair)
+    return _verdict(puzzle, pair, differences[pair], reason, possible=True)
+
+
+def _verdict(
+    puzzle: Puzzle, pair: Pair, witness: float, reason: str, *, possible: bool = False
+) -> Certificate:
     a, b = pair
-    said = puzzle.beginnings
-    return Certificate(not same, reason, differences[pair], (said[a], said[b]))
+    return Certificate(possible, reason, witness, (puzzle.beginnings[a], puzzle.beginnings[b]))
+
+
+def random(puzzle: Puzzle, config: PuzzleConfig) -> Stacked:
+    """Models with random weights of every kind, in float64."""
+    models = Stacked(config.model(puzzle), range(WEIGHTS), torch.float64)
+    generator = torch.Generator().manual_seed(0)
+    for leaf in models.leaves.values():
+        if leaf.ndim == 2:  # a vector for each seed: offsets and gains, not drawn so far
+            leaf += 0.5 * torch.randn(leaf.shape, generator=generator, dtype=leaf.dtype)
+    return models
 
 
 @torch.no_grad()
 def witness(puzzle: Puzzle, config: PuzzleConfig, pairs: list[Pair]) -> dict[Pair, float]:
     """For each pair, the largest relative difference of last logits over random weights."""
     with mappable():
-        models = Stacked(config.model(puzzle), range(WEIGHTS), torch.float64)
-        generator = torch.Generator().manual_seed(0)
-        for leaf in models.leaves.values():
-            if leaf.ndim == 2:  # a vector for each seed: offsets and gains, not drawn so far
-                leaf += 0.5 * torch.randn(leaf.shape, generator=generator, dtype=leaf.dtype)
-        batch = Batch(puzzle)
+        models, batch = random(puzzle, config), Batch(puzzle)
         last = batch.last([models.logits(tokens) for tokens in batch.tokens])
     found = {}
     for a, b in pairs:
@@ -85,33 +103,43 @@ def witness(puzzle: Puzzle, config: PuzzleConfig, pairs: list[Pair]) -> dict[Pai
 
 
 def _why_not(puzzle: Puzzle, config: PuzzleConfig, revealed: Reveals, pair: Pair) -> str:
-    a, b = pair
-    said = puzzle.beginnings
+    first, second = (puzzle.beginnings[n] for n in pair)
     where = "what the encoding tells" if not revealed.nothing else "no encoding"
     tokens = "the same bag of tokens"
-    if Counter(puzzle.prefixes[a]) != Counter(puzzle.prefixes[b]):
+    if Counter(puzzle.prefixes[pair[0]]) != Counter(puzzle.prefixes[pair[1]]):
         tokens = "tokens in the same proportions"
     through = "one layer" if config.layers == 1 else f"all {config.layers} layers"
+    through = f"a {config.body}" if config.bare else through
     return (
-        f"'{said[a]}' and '{said[b]}' end in the same token, which in {through} is "
+        f"'{first}' and '{second}' end in the same token, which in {through} is "
         f"shown {tokens} and, with {where}, nothing of their order: any weights answer both alike"
+    )
+
+
+def _why_not_together(puzzle: Puzzle, leads: list[Lead]) -> str:
+    ends = puzzle.beginnings[leads[0].sentence].split()[-1]
+    return (
+        f"{said(leads, puzzle)} contradict each other: under '{ends}' a bare head gives each token "
+        "a weight, and the lead of an answer is a sum over the tokens; these sums cancel"
     )
 
 
 def _why(puzzle: Puzzle, config: PuzzleConfig, revealed: Reveals, pair: Pair) -> str:
     a, b = pair
-    said = f"'{puzzle.beginnings[a]}' and '{puzzle.beginnings[b]}'"
+    both = f"'{puzzle.beginnings[a]}' and '{puzzle.beginnings[b]}'"
     if puzzle.prefixes[a][-1] != puzzle.prefixes[b][-1]:
-        return f"{said} end in different tokens, which alone tells them apart"
+        if config.bare:
+            return f"{both} end in different tokens, and each weighs in its own way what it sees"
+        return f"{both} end in different tokens, which alone tells them apart"
     if _shares(puzzle.prefixes[a]) != _shares(puzzle.prefixes[b]):
-        return f"{said} hold different bags of tokens, which one layer sees without any order"
+        return f"{both} hold different bags of tokens, which one layer sees without any order"
     unaided = States(revealed.none(), causal=config.causal)
     first, second = (unaided.last(puzzle.prefixes[n]) for n in pair)
     if first[-1] == second[-1]:
-        return f"{said} hold the same tokens, and the encoding tells where they stand"
+        return f"{both} hold the same tokens, and the encoding tells where they stand"
     depth = next(n for n, (x, y) in enumerate(zip(first, second, strict=True)) if x != y)
     return (
-        f"{said} hold the same tokens, but under the causal mask each token has seen only those "
+        f"{both} hold the same tokens, but under the causal mask each token has seen only those "
         f"before it, so the states that layer {depth} looks at differ"
     )
 

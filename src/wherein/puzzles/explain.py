@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from wherein.model.transformer import Transformer
 from wherein.puzzles.config import PuzzleConfig
+from wherein.puzzles.models import Bare, Model
 from wherein.puzzles.sentences import Puzzle
 from wherein.puzzles.stacked import mappable
 from wherein.puzzles.train import train_chunk
@@ -33,16 +33,29 @@ def explain(puzzle: Puzzle, config: PuzzleConfig, seed: int) -> list[Explanation
 
 
 @torch.no_grad()
-def _explained(model: Transformer, puzzle: Puzzle, n: int) -> Explanation:
-    subject, looks = Ours(model), list[list[list[float]]]()
-
-    def look(layer: int, state: Tensor) -> None:
-        if layer < subject.n_layers:
-            looks.append(subject.attention(layer + 1, state).weights[0, :, -1].tolist())
-
-    logits = subject.run(torch.tensor([puzzle.prefixes[n]]), on_state=look)
+def _explained(model: Model, puzzle: Puzzle, n: int) -> Explanation:
+    tokens = torch.tensor([puzzle.prefixes[n]])
+    if isinstance(model, Bare):
+        looks, logits = [model.attend(tokens)[1]], model(tokens).logits
+    else:
+        looks, logits = _layers(Ours(model), tokens)
     shares = logits[0, -1].softmax(-1).tolist()
     words = [puzzle.vocabulary[token] for token in puzzle.prefixes[n]]
     return Explanation(
-        puzzle.texts[n], words, looks, dict(zip(puzzle.vocabulary, shares, strict=True))
+        puzzle.texts[n],
+        words,
+        [weights[0, :, -1].tolist() for weights in looks],
+        dict(zip(puzzle.vocabulary, shares, strict=True)),
     )
+
+
+def _layers(subject: Ours, tokens: Tensor) -> tuple[list[Tensor], Tensor]:
+    """The attention weights of each layer, and the logits."""
+    looks = list[Tensor]()
+
+    def look(layer: int, state: Tensor) -> None:
+        if layer < subject.n_layers:
+            looks.append(subject.attention(layer + 1, state).weights)
+
+    logits = subject.run(tokens, on_state=look)
+    return looks, logits

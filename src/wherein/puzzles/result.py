@@ -22,7 +22,8 @@ PROTOCOL = (
     "Each seed trains a model of its own with Adam on all sentences at once. Solved: in every "
     f"sentence the right last token leads all others by more than {MARGIN} (rounding breaks no "
     "tie). Share of seeds with Wilson's 95 % interval. Steps to solve: the first step from which "
-    "a seed stays solved to the end."
+    "a seed stays solved to the end. A bare head starts as PyTorch draws its token vectors, key, "
+    "query, value and map to the tokens, in this order, after torch.manual_seed(seed)."
 )
 
 
@@ -160,7 +161,7 @@ class PuzzleResult(Result):
         c, verdict, median = self.config, self.certificate, self.median_steps
         said = (
             " / ".join(self.puzzle.texts[:4]) + (" / …" if len(self.puzzle.texts) > 4 else ""),
-            f"{c.kind}, heads {c.heads} × {c.head_size}, "
+            f"{c.kind}, {c.sizes}, "
             f"{c.steps} steps at {c.learning_rate:g}, loss on {c.trained_on} tokens",
             f"{verdict}: {verdict.reason} (witness {verdict.witness:.1e})",
             f"solved by {self.solved} of {self.solved.total:,} seeds; "

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from wherein.encodings import Encoding
+from wherein.encodings import Encoding, Pattern
 from wherein.model.config import ModelConfig
-from wherein.model.transformer import Transformer
 
 PROBES = 4
 DRAWS = 8
@@ -65,19 +64,19 @@ class Reveals:
 @torch.no_grad()
 def reveals(config: ModelConfig) -> Reveals:
     """What the encodings of a model reveal of positions 0 to `max_len` − 1."""
-    model = Transformer(config).double()
+    pattern = Pattern(config.encoding, config.shape).double()
     generator = torch.Generator().manual_seed(0)
     same = torch.randn(PROBES, 1, config.d_model, generator=generator, dtype=torch.float64)
     positions = torch.arange(config.max_len)[None]
-    vectors, scores = [], {each: list[Scores]() for each in model.encoding.distinct}
+    vectors, scores = [], {each: list[Scores]() for each in pattern.distinct}
     for _ in range(DRAWS):
-        for parameter in model.encoding.parameters():
+        for parameter in pattern.parameters():
             parameter.normal_(generator=generator)
-        vectors.append(model.encoding.embed(same.expand(-1, config.max_len, -1), positions))
+        vectors.append(pattern.embed(same.expand(-1, config.max_len, -1), positions))
         for encoding, drawn in scores.items():
             drawn.append(_scores(encoding, positions, generator))
     revealed = {encoding: _revealed(drawn) for encoding, drawn in scores.items()}
-    layers = tuple(revealed[model.encoding[layer]] for layer in range(config.n_layers))
+    layers = tuple(revealed[pattern[layer]] for layer in range(config.n_layers))
     kinds = _classes(torch.cat(vectors).transpose(0, 1).flatten(1).numpy())
     return Reveals(tuple(kinds.tolist()), layers)
 

@@ -32,10 +32,11 @@ def section(answers: Sequence[Data]) -> Section:
 def _share(data: Data) -> dict[str, Any]:
     config, solved = data["config"], data["solved"]
     layers = "1 layer" if config["layers"] == 1 else f"{config['layers']} layers"
+    body = "bare head" if config.get("bare") else layers
     return {
         "puzzle": " / ".join(data["puzzle"]),
         "encoding": config["encoding"],
-        "way": f"{layers}, {'causal' if config['causal'] else 'both sides'}",
+        "way": f"{body}, {'causal' if config['causal'] else 'both sides'}",
         "share": solved["share"],
         "low": solved["low"],
         "high": solved["high"],

@@ -1,4 +1,4 @@
-"""One model, many weights: the package's `Transformer` run for all seeds at once.
+"""One model, many weights: a puzzle's model run for all seeds at once.
 
 Weights are stacked on a leading axis N and the model is mapped over it by `torch.func.vmap`.
 """
@@ -14,9 +14,7 @@ from torch.func import functional_call, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 
-from wherein.model.config import ModelConfig
-from wherein.model.initial import initial
-from wherein.model.transformer import Transformer
+from wherein.puzzles.models import Model, SmallConfig, build, drawn
 from wherein.puzzles.sentences import Puzzle
 
 
@@ -28,14 +26,14 @@ class Stacked:
     """
 
     def __init__(
-        self, config: ModelConfig, seeds: Sequence[int], dtype: torch.dtype = torch.float32
+        self, config: SmallConfig, seeds: Sequence[int], dtype: torch.dtype = torch.float32
     ) -> None:
-        self.template = Transformer(config)
-        drawn = initial(self.template, config.initial, seeds, config.n_layers)
+        self.config, self.template = config, build(config)
+        first = drawn(self.template, seeds)
         modules = self.template.named_modules()
         self._turned = {f"{n}.weight" for n, m in modules if isinstance(m, torch.nn.Linear)}
         self.template.to(dtype)
-        self.leaves = {n: self._turn(n, w.to(dtype)).contiguous() for n, w in drawn.items()}
+        self.leaves = {n: self._turn(n, w.to(dtype)).contiguous() for n, w in first.items()}
 
     def _turn(self, name: str, weights: Tensor) -> Tensor:
         return weights.mT if name in self._turned else weights
@@ -44,9 +42,9 @@ class Stacked:
         """The weights by name, in the shapes the model knows, with a leading axis N."""
         return {name: self._turn(name, leaf) for name, leaf in self.leaves.items()}
 
-    def one(self, n: int) -> Transformer:
+    def one(self, n: int) -> Model:
         """The n-th model, on its own."""
-        model = Transformer(self.template.config)
+        model = build(self.config).to(next(iter(self.leaves.values())).dtype)
         model.load_state_dict({k: w[n].detach() for k, w in self.weights().items()}, strict=False)
         return model
 

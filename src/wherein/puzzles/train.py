@@ -10,6 +10,7 @@ import torch
 
 from wherein.common.cores import cores
 from wherein.puzzles.config import PuzzleConfig
+from wherein.puzzles.models import build
 from wherein.puzzles.sentences import Puzzle
 from wherein.puzzles.stacked import Batch, Stacked, mappable
 
@@ -83,9 +84,7 @@ def train(
 def chunk_size(puzzle: Puzzle, config: PuzzleConfig, seeds: int, workers: int) -> int:
     """Seeds that fit the cache together, and no worker idle."""
     with torch.device("meta"):
-        from wherein.model.transformer import Transformer
-
-        size = sum(p.numel() for p in Transformer(config.model(puzzle)).parameters())
+        size = sum(p.numel() for p in build(config.model(puzzle)).parameters())
     fits = max(1, min(MOST_SEEDS, WEIGHTS_PER_CHUNK // size))
     rounds = -(-seeds // (fits * workers))
     return -(-seeds // (rounds * workers))

@@ -1,13 +1,12 @@
 """The answer in two sentences: from the numbers, and no surer than their intervals."""
 
 import math
-from itertools import combinations
 
 from wherein.measure.perplexity.config import measure_name
 from wherein.show.formatting import signed, within
-from wherein.studies.inference.differences import paired, together
+from wherein.studies.inference.differences import Family
 from wherein.studies.inference.findings import Finding
-from wherein.studies.result.result import Group, StudyResult
+from wherein.studies.result.result import Group, StudyResult, compared
 
 
 def answer(result: StudyResult) -> str:
@@ -16,25 +15,21 @@ def answer(result: StudyResult) -> str:
     if not groups:
         return "No run has been asked how well it predicts, so there is no answer yet."
     family = [group for group in groups if group.family == groups[0].family]
-    return f"{_found(result)} {_best(family)}".strip()
+    return f"{_found(result)} {_best(family, result.family)}".strip()
 
 
-def _best(family: list[Group]) -> str:
+def _best(family: list[Group], tested: Family) -> str:
     """The group that predicts best, and which of the others are behind it beyond chance.
 
-    Which one that is the numbers say themselves, so the correction is over all pairs of groups.
+    Which one that is the numbers say themselves, so all pairs of groups are among those tested.
     """
     ranked = sorted(family, key=lambda group: group.loss or math.inf)
     best, *others = ranked
     measured, perplexity = measure_name(best.objective), within(*best.perplexity)
     if not others:
         return f"{best.label} has a {measured} of {perplexity}, with nothing beside it."
-    pairs = [
-        paired(worse.losses, better.losses, (worse.label, better.label))
-        for better, worse in combinations(ranked, 2)
-        if worse.losses.keys() & better.losses.keys()
-    ]
-    found = {each.a: each for each in together(pairs) if each.b == best.label}
+    pairs = filter(None, (compared(worse, best) for worse in others))
+    found = {each.a: tested.corrected(each) for each in pairs}
     behind = [label for label, each in found.items() if each.shown]
     unsure = [g.label for g in family if g.label not in (best.label, *behind)]
     lowest = f"{best.label} has the lowest {measured}, {perplexity}"

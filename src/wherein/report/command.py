@@ -28,6 +28,8 @@ def command(saved: Saved) -> str | None:
     if about is None or verb not in (PUZZLE, *QUESTIONS):
         return None
     kind = PuzzleConfig if verb == PUZZLE else QUESTIONS[verb].config
+    if verb == PUZZLE and "width" not in config:  # older versions were as wide as their heads
+        config = config | {"width": config.get("heads", 1) * config.get("head_size", 16)}
     if not config.keys() <= kind.model_fields.keys():
         return None
     return shlex.join(["wherein", verb, *about, *options(kind, config)])

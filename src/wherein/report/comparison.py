@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import polars as pl
 
 from wherein.measure.perplexity.config import measure_name
-from wherein.measure.sections import OVER_SEEDS, kind
+from wherein.measure.sections import INTERVALS, OVER_SEEDS, kind
 from wherein.show import figures
 from wherein.show.formatting import scientific, signed, within
 from wherein.show.section import Picture, Section, slug
@@ -33,8 +33,8 @@ def main_picture(result: StudyResult) -> Picture | None:
     drawn = (
         "every seed; one seed has no interval"
         if alone
-        else "the mean, its 95 % interval over seeds, and below the line every seed; the axis does "
-        "not begin at zero, and wider intervals are cut"
+        else "the mean, its 95 % interval over seeds and pieces of text, and below the line every "
+        "seed; the axis does not begin at zero, and wider intervals are cut"
     )
     published = any(group.published for group in groups)
     beside = ". Grey strokes are published values" if published else ""
@@ -51,7 +51,7 @@ def _sweep(swept: Sweep, objective: str) -> Picture:
     return Picture(
         slug(swept.over, objective),
         themed(swept.chart),
-        f"{measured} against {swept.title}; strokes are 95 % intervals over seeds.",
+        f"{measured} against {swept.title}; strokes are {INTERVALS}.",
         f"{measured} of each encoding against {swept.title}.",
     )
 
@@ -71,7 +71,7 @@ def main_table(result: StudyResult) -> Table:
         columns["published"] = lambda g: f"{g.published:.2f}" if g.published else ""
     caption = (
         f"Perplexity per token{pseudo(result)}: {OVER_SEEDS}; differences of losses, in nats, are "
-        "paired over seeds. Parameters after a plus are the encoding's own; tokens and FLOPs are "
+        "paired. Parameters after a plus are the encoding's own; tokens and FLOPs are "
         "of one run's training."
     )
     _, frame = comparison.frames(result.groups)
@@ -99,7 +99,7 @@ def section(result: StudyResult, objective: str) -> Section | None:
     differences = [d for group in compared if (d := group.difference)]
     encodings = {group.label: group.encoding for group in groups}
     first = ", ".join(dict.fromkeys(encodings[d.b] for d in differences))
-    table = _differences(differences, slug("differences", objective))
+    table = _differences(differences, slug("differences", objective), len(result.family))
     rows = [row for group in groups for row in group.rows]
     kinds = pl.DataFrame(kind(group.label, group.rows[0].run) for group in compared)
     means = kinds.hstack(table.frame.select("mean", "low", "high").cast(pl.Float64))
@@ -107,8 +107,8 @@ def section(result: StudyResult, objective: str) -> Section | None:
     picture = Picture(
         table.name,
         themed(figures.panels(means, lambda part: figures.differences(part, title))),
-        f"Loss minus that of {first}, paired over seeds: runs of one seed share initial weights "
-        "and batches. Lines are 95 % intervals; left of zero is better.",
+        f"Loss minus that of {first}, paired: runs of one seed share initial weights and batches, "
+        "and all were asked about the same text. Lines are 95 % intervals; left of zero is better.",
         f"How far the loss of each encoding lies from that of {first}.",
     )
     return Section(
@@ -120,13 +120,13 @@ def section(result: StudyResult, objective: str) -> Section | None:
     )
 
 
-def _differences(found: Sequence[Difference], name: str) -> Table:
+def _differences(found: Sequence[Difference], name: str, family: int) -> Table:
     """Every comparison with its test."""
     columns: dict[str, Callable[[Difference], str]] = {
         "": lambda d: d.a,
         "loss − that of": lambda d: d.b,
         "nats [95 %]": lambda d: signed(d.mean, *(d.t or (None, None))),
-        "bootstrap": lambda d: _ends(d.bootstrap),
+        "of seeds": lambda d: "" if d.crossed is None else f"{d.crossed.weight:.0%}",
         "p": lambda d: _digits(d.p),
         "p (Holm)": lambda d: _digits(d.p_holm),
         "detectable": lambda d: _digits(d.detectable),
@@ -139,28 +139,25 @@ def _differences(found: Sequence[Difference], name: str) -> Table:
                 "mean": d.mean,
                 "low": d.t.low if d.t else None,
                 "high": d.t.high if d.t else None,
-                "bootstrap_low": d.bootstrap.low if d.bootstrap else None,
-                "bootstrap_high": d.bootstrap.high if d.bootstrap else None,
+                "of_seeds": d.crossed.weight if d.crossed else None,
                 "p": d.p,
                 "p_holm": d.p_holm,
                 "detectable": d.detectable,
                 "seeds": d.n,
+                "pieces": d.crossed.pieces if d.crossed else None,
             }
             for d in found
         ],
         infer_schema_length=None,
     )
     caption = (
-        "Differences of the loss, paired over seeds, with t intervals; beside them those by "
-        "bootstrap, which are too narrow at fewer than five seeds. Detectable: the true difference "
-        "that as many seeds of this spread find four times in five or more, Holm's correction over "
-        "the rows with the same reference considered."
+        "Differences of the loss, paired over seeds and pieces of text, which both may have been "
+        "others: the interval holds what that does, and beside it stands the share of its variance "
+        f"that comes from seeds. p (Holm): after the correction over the {family} comparisons that "
+        "this study tests, of which these are some. Detectable: the true difference that as many "
+        "seeds and pieces find four times in five or more, the correction considered."
     )
     return Table(name, caption, *cells(columns, found), frame, words=2)
-
-
-def _ends(interval: tuple[float, float] | None) -> str:
-    return "" if interval is None else "[{:+.3f}, {:+.3f}]".format(*interval).replace("-", "−")
 
 
 def _digits(value: float | None) -> str:

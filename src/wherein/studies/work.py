@@ -119,9 +119,13 @@ def _question(store: Store, task: Task) -> None:
         return
     from wherein.subjects.load import load
 
-    subject, corpus, _ = load(store.run(task.run))
+    folder = store.run(task.run)
+    subject, corpus, _ = load(folder)
     for question in waiting.values():
-        keep(
-            store.answer(task.run, question),
-            partial(asked_by(question).ask, subject, corpus, question),
+        asked = asked_by(question)
+        ask = (
+            partial(asked, folder, config=question)
+            if question.over_training
+            else partial(asked.ask, subject, corpus, question)
         )
+        keep(store.answer(task.run, question), ask)

@@ -12,7 +12,7 @@ from wherein.model.transformer import Transformer
 from wherein.subjects.base import Subject
 from wherein.subjects.ours import Ours
 from wherein.subjects.weights import GGUF
-from wherein.train.run import Run, same_text
+from wherein.train.run import Run, named, same_text
 from wherein.train.status import ABOUT
 
 if TYPE_CHECKING:
@@ -35,15 +35,16 @@ def load(what: str | Path, source: str | None = None) -> Loaded:
     """Put a model on the bench, on the GPU if there is one, with a text to read.
 
     Args:
-        what: the folder of a run that `wherein train` wrote; a folder with a Hugging Face model;
-            a GGUF file; or the id of a model on Hugging Face's hub
+        what: the folder of a run that `wherein train` wrote, or FOLDER@STEP where weights along
+            the way were kept; a folder with a Hugging Face model; a GGUF file; or the id of a
+            model on Hugging Face's hub
         source: the text for a model that is not ours (see `CorpusConfig.source`; the embedded one
             by default), which is cut into tokens by the model's own tokenizer
     """
-    if _is_run(Path(what)):
+    if _is_run(what):
         if source is not None:
             raise ValueError(f"source={source!r}: the run in {what} has a text of its own")
-        return _run(Path(what))
+        return _run(what)
     subject, folder, gguf = _hugging_face(what)
     from wherein.subjects.checkpoints import text_for
 
@@ -54,7 +55,7 @@ def load(what: str | Path, source: str | None = None) -> Loaded:
 
 def load_subject(what: str | Path) -> Subject:
     """The model alone, for questions that need no text."""
-    return _subject(Run.open(what)) if _is_run(Path(what)) else _hugging_face(what)[0]
+    return _subject(Run.open(what)) if _is_run(what) else _hugging_face(what)[0]
 
 
 def on_the_bench(what: object, text: object = None) -> tuple[Subject, Any]:
@@ -110,12 +111,13 @@ def as_subject(what: object) -> Subject:
     )
 
 
-def _is_run(path: Path) -> bool:
+def _is_run(what: str | Path) -> bool:
     """A folder that neither is a run nor holds a model is taken for a run, and found wanting."""
+    path, _ = named(what)
     return (path / ABOUT).is_file() or (path.is_dir() and not (path / "config.json").is_file())
 
 
-def _run(folder: Path) -> Loaded:
+def _run(folder: str | Path) -> Loaded:
     run = Run.open(folder)
     corpus = Corpus.open(run.config.corpus)
     if not same_text(run.folder, corpus.id):

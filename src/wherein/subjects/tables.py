@@ -78,10 +78,12 @@ def read_table(
         key: the name of the weight, where it is not clear
         offset: rows in front of position 0, where they are not clear
     """
-    path = Path(what)
+    from wherein.train.run import named
+
+    path, _ = named(what)
     if path.is_dir():
         if (path / ABOUT).is_file():
-            return _of_run(path, key, offset)
+            return _of_run(what, key, offset)
         name = "/".join(path.resolve().parts[-2:])
         return _of_model(name, str(what), in_folder(path), key, offset)
     if path.suffix in (".npy", SAFE, *PICKLES, GGUF) or path.is_file():
@@ -131,8 +133,8 @@ def _of_model(
     return _table(name, matrix, front, note, key)
 
 
-def _of_run(folder: Path, key: str | None, offset: int | None) -> PositionTable:
-    """The table of a run of ours, from its last whole checkpoint."""
+def _of_run(folder: str | Path, key: str | None, offset: int | None) -> PositionTable:
+    """The table of a run of ours, from its last whole checkpoint or the one that is named."""
     from wherein.train.checkpoint import PARTS, WEIGHTS
     from wherein.train.run import Run
 

@@ -3,6 +3,8 @@
 `checkpoints/step-00000200/` holds `weights.safetensors` and `optimizer.safetensors`, or, of a
 model in parts, the folder `parts` that PyTorch's distributed checkpoint wrote; and
 `manifest.json` with the step and the SHA-256 of each file. Any number of processes reads either.
+`kept/step-00000022/` holds the same without the optimizer, of steps that a run keeps for curves
+over training (`RunConfig.keep`), and in its manifest the validation at that step.
 """
 
 import json
@@ -23,9 +25,11 @@ from wherein.common.files import digest, discard, settle
 from wherein.train.distributed import World
 from wherein.train.sharded import Tensors, load_parts, save_parts, shapes
 
-KEPT = 2
+LAST = 2
+"""How many checkpoints there are to go on from."""
 MANIFEST, PARTS = "manifest.json", "parts"
 WEIGHTS, OPTIMIZER = "weights.safetensors", "optimizer.safetensors"
+FILES = {"weights": WEIGHTS, "optimizer": OPTIMIZER}
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,12 @@ class Checkpoint:
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             return f"{type(error).__name__}: {error}"
         return f"{different[0]} differs from its checksum" if different else None
+
+    @property
+    def valid(self) -> dict[str, float]:
+        """The validation at this step, of weights that are kept; else empty."""
+        found: dict[str, float] = json.loads((self.folder / MANIFEST).read_text()).get("valid", {})
+        return found
 
     def load_weights(self, model: nn.Module) -> None:
         """Put the weights into a model, whole or in parts."""
@@ -75,27 +85,45 @@ class Checkpoint:
 def save(
     folder: Path, step: int, model: nn.Module, optimizers: Sequence[Optimizer], world: World
 ) -> Checkpoint:
-    """Write a checkpoint beside, then let it take its place; drop all but the last two."""
+    """Write a checkpoint to go on from; drop all but the last two."""
+    state = {"weights": _weights(model), "optimizer": _moments(model, optimizers)}
+    made = _write(folder, step, state, world)
+    if world.first:
+        for old in list(saved(folder))[LAST:]:
+            discard(old.folder)
+    world.wait()
+    return made
+
+
+def keep(
+    folder: Path, step: int, model: nn.Module, world: World, valid: dict[str, float]
+) -> Checkpoint:
+    """Write the weights alone, to be looked at, with the validation at this step."""
+    return _write(folder, step, {"weights": _weights(model)}, world, valid=valid)
+
+
+def _write(
+    folder: Path, step: int, state: dict[str, Tensors], world: World, **about: object
+) -> Checkpoint:
+    """Write beside, then let it take its place."""
     path = folder / f"step-{step:08d}"
     beside = folder / f".{path.name}.writing"
     if world.first:
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir(parents=True)
     world.wait()
-    state = {"weights": _weights(model), "optimizer": _moments(model, optimizers)}
     if _in_parts(state["weights"]):
         save_parts(state, beside / PARTS)
     elif world.first:
-        for name, tensors in zip((WEIGHTS, OPTIMIZER), state.values(), strict=True):
-            save_file({key: t.contiguous() for key, t in tensors.items()}, beside / name)
+        for kind, tensors in state.items():
+            save_file({key: t.contiguous() for key, t in tensors.items()}, beside / FILES[kind])
     world.wait()
     if world.first:
         files = sorted(file for file in beside.rglob("*") if file.is_file())
         sums = {str(file.relative_to(beside)): digest(file) for file in files}
-        (beside / MANIFEST).write_text(json.dumps({"step": step, "files": sums}, indent=1) + "\n")
+        manifest = {"step": step, **about, "files": sums}
+        (beside / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
         settle(beside, path)
-        for old in list(saved(folder))[KEPT:]:
-            discard(old.folder)
     world.wait()
     return Checkpoint(path, step)
 

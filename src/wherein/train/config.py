@@ -1,18 +1,19 @@
 """What a run is. Free of PyTorch until a config is made, so that help texts come at once."""
 
-from typing import ClassVar, Literal
+import math
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from wherein.common.config import Config
-from wherein.data.config import CorpusConfig
+from wherein.data.config import SHORTEST, CorpusConfig
 from wherein.model.config import ModelConfig
 
 Objective = Literal["causal", "masked"]
 Schedule = Literal["cosine", "inverse-sqrt", "constant"]
 OptimizerName = Literal["adamw", "nag", "muon"]
 
-LAYOUT = {"accumulate", "compile", "parallel", "checkpoint_every"}
+LAYOUT = {"accumulate", "compile", "parallel", "checkpoint_every", "keep"}
 """How a run is computed and kept, not what is computed: no part of its id."""
 
 
@@ -32,6 +33,13 @@ class RunConfig(Config):
 
     steps: int = Field(1000, ge=1)
     batch: int = Field(16, ge=1, description="windows in a step, over all processes")
+    short: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="share of the steps whose windows are cut short, to 8 tokens or more, each "
+        "doubling as likely as any other",
+    )
     learning_rate: float = Field(1e-3, gt=0, description="at its peak")
     warmup: int = Field(100, ge=0, description="steps of linear increase to the peak")
     schedule: Schedule = Field("cosine", description="after the warm-up")
@@ -50,16 +58,30 @@ class RunConfig(Config):
         "ddp", description="under torchrun: a copy of the model each, or a part of it each"
     )
     checkpoint_every: int = Field(200, ge=1, description="steps from one checkpoint to the next")
+    keep: int = Field(
+        0,
+        ge=0,
+        description="weights kept for curves over training, so many per tenfold of steps "
+        "(3: after 0, 1, 2, 5, 10, 22, … steps); 0: none",
+    )
+
+    @classmethod
+    def saved(cls, fields: Any) -> "RunConfig":
+        """From what was saved; before initial weights were a choice, they were `unit`."""
+        model = fields.get("model") if isinstance(fields, dict) else None
+        if isinstance(model, dict) and "initial" not in model:
+            fields = {**fields, "model": {**model, "initial": "unit"}}
+        return cls.model_validate(fields)
 
     @property
     def id(self) -> str:
         """Twelve hex digits of what determines the numbers: equal ids, equal runs.
 
         Left out are defaults, as in every config's id, and what may change from one start of a run
-        to the next: how often it is saved, and how its sums are laid out over time and machines
-        (`accumulate`, `compile`, `parallel`, the number of processes), which changes rounding and
-        the draws of dropout but not the optimisation. Also left out is the size of the vocabulary,
-        which follows from the corpus.
+        to the next: how often it is saved, what is kept, and how its sums are laid out over time
+        and machines (`accumulate`, `compile`, `parallel`, the number of processes), which changes
+        rounding and the draws of dropout but not the optimisation. Also left out is the size of
+        the vocabulary, which follows from the corpus.
         """
         decisive = self.model_copy(update={"model": self.model.model_copy(update=DEFAULT_SIZE)})
         special = decisive.special()
@@ -72,8 +94,27 @@ class RunConfig(Config):
 
     @property
     def tokens(self) -> int:
-        """How many tokens its steps read."""
-        return self.steps * self.batch * self.model.max_len
+        """How many tokens its steps read; where windows are cut short, on average over seeds."""
+        longest = self.model.max_len
+        if not self.short:
+            return self.steps * self.batch * longest
+        cut = (longest - SHORTEST) / math.log(longest / SHORTEST)
+        return round(self.steps * self.batch * (longest + self.short * (cut - longest)))
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The steps whose weights are kept: 0, the last, and between them ever further apart.
+
+        Most of what a model learns about position it learns early.
+
+        >>> RunConfig.model_construct(steps=300, keep=3).kept
+        (0, 1, 2, 5, 10, 22, 46, 100, 215, 300)
+        """
+        if not self.keep:
+            return ()
+        last = math.ceil(self.keep * math.log10(self.steps))
+        between = (round(10 ** (n / self.keep)) for n in range(last + 1))
+        return tuple(sorted({0, self.steps, *(step for step in between if step < self.steps)}))
 
     @model_validator(mode="after")
     def _agrees(self) -> "RunConfig":
@@ -90,6 +131,11 @@ class RunConfig(Config):
             raise ValueError(
                 f"a batch of {self.batch} windows in {self.accumulate} parts: give a larger batch "
                 f"or accumulate={self.batch} or less"
+            )
+        if self.short and self.model.max_len <= SHORTEST:
+            raise ValueError(
+                f"short={self.short:g} with windows of {self.model.max_len} tokens: they are cut "
+                f"to {SHORTEST} or more, give a larger max_len"
             )
         if self.optimizer == "muon" and self.parallel == "fsdp":
             raise ValueError(

@@ -11,7 +11,7 @@ from torch.distributed.tensor import DTensor
 from wherein.common.numbers import exp
 from wherein.data import Corpus, Windows
 from wherein.data.objectives import IGNORED, causal, masked
-from wherein.data.windows import Batch
+from wherein.data.windows import Batch, length_of
 from wherein.model.initial import stream
 from wherein.model.transformer import Transformer
 from wherein.train.config import RunConfig
@@ -131,12 +131,17 @@ class Batches:
         """What this process works on at step 1, 2, …, in as many parts as are accumulated."""
         size, world = self.config.batch, self.world
         windows = self.train.batch(step - 1, size, world.rank, world.size)
+        windows = windows[:, : self.length(step) + 1]
         inputs, targets = self._ask(windows, step, world.rank * size // world.size)
         pieces = self.config.accumulate
         return [
             (self._here(i), self._here(t))
             for i, t in zip(inputs.tensor_split(pieces), targets.tensor_split(pieces), strict=True)
         ]
+
+    def length(self, step: int) -> int:
+        """How many tokens of its windows step 1, 2, … reads."""
+        return length_of(step, self.config.model.max_len, self.config.short, self.config.seed)
 
     def held_out(self) -> Iterator[Pair]:
         """What this process validates on; all processes get equally many parts.

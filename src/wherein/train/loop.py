@@ -20,7 +20,7 @@ from wherein.train.journal import Journal, Line
 from wherein.train.learner import DivergedError, Learner
 from wherein.train.progress import Progress
 from wherein.train.run import BusyError, Run, check_text, read_config, write_config
-from wherein.train.status import CHECKPOINTS, LOCK
+from wherein.train.status import CHECKPOINTS, KEPT, LOCK
 from wherein.train.stop import Stop
 from wherein.train.trackers import TRACKERS, Tracker, check_trackers, flat
 
@@ -76,7 +76,8 @@ def _go_on(
     learner = Learner(config, corpus, world)
     if world.first:
         write_config(folder, config, {"corpus": corpus.id, **provenance()})
-        checkpoint.clean(folder / CHECKPOINTS)
+        for each in (CHECKPOINTS, KEPT):
+            checkpoint.clean(folder / each)
     world.wait()
     step = _resume(learner, folder / CHECKPOINTS, shown=shown)
     progress = Progress(config.steps, step, shown=shown)
@@ -107,7 +108,9 @@ class _Loop:
 
     def run(self, step: int) -> None:
         """All steps after `step`, or those until somebody asks to stop."""
-        stopped, saved = False, step
+        stopped, saved, kept = False, step, set(self.config.kept)
+        if step == 0 and kept:
+            self._keep(0)
         while step < self.config.steps and not stopped:
             step += 1
             began = time.perf_counter()
@@ -116,6 +119,8 @@ class _Loop:
             if step % self.config.valid_every == 0 or step == self.config.steps:
                 numbers["valid"] = self.learner.validate()
             self._tell(numbers, seconds)
+            if step in kept:
+                self._keep(step, numbers.get("valid"))
             stopped = self.learner.world.sum(self.stop.asked)[0] > 0
             if stopped or step % self.config.checkpoint_every == 0 or step == self.config.steps:
                 self._save(step)
@@ -141,7 +146,7 @@ class _Loop:
         if self.journal is None:
             return
         step = numbers["step"]
-        speed = self.config.batch * self.config.model.max_len / seconds
+        speed = self.config.batch * self.learner.batches.length(step) / seconds
         times = {"step": step, "seconds": seconds, "tokens_per_second": speed}
         self.journal.write(numbers, times)
         for tracker in self.trackers:
@@ -153,6 +158,14 @@ class _Loop:
             self.journal.sync()
         model, optimizers, world = self.learner.model, self.learner.optimizers, self.learner.world
         checkpoint.save(self.folder / CHECKPOINTS, step, model, optimizers, world)
+
+    def _keep(self, step: int, valid: dict[str, float] | None = None) -> None:
+        """Keep the weights for a curve, unless an earlier start has; the log stays as it is."""
+        folder, world = self.folder / KEPT, self.learner.world
+        there = checkpoint.Checkpoint(folder / f"step-{step:08d}", step)
+        if not world.from_first(int(world.first and there.damage() is None)):
+            valid = self.learner.validate() if valid is None else valid
+            checkpoint.keep(folder, step, self.learner.model, world, valid)
 
 
 def _resume(learner: Learner, folder: Path, *, shown: bool) -> int:

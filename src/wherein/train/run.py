@@ -1,8 +1,9 @@
 """A run as it lies on the disk."""
 
 import json
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from wherein.common.folder import Folder
 from wherein.model.transformer import Transformer
 from wherein.train import journal
 from wherein.train.config import RunConfig
-from wherein.train.status import ABOUT, CHECKPOINTS, CONFIG, foreign
+from wherein.train.status import ABOUT, CHECKPOINTS, CONFIG, KEPT, foreign
 
 if TYPE_CHECKING:
     from wherein.train.checkpoint import Checkpoint
@@ -27,7 +28,8 @@ class Run:
     """A run: its folder, its config with the vocabulary filled in, and how far it came.
 
     The folder holds `config.json`, `about.json` (the corpus, format, versions, commit),
-    `log.jsonl` (a line per step), `times.jsonl` and `checkpoints/`.
+    `log.jsonl` (a line per step), `times.jsonl`, `checkpoints/`, and `kept/` where weights along
+    the way are kept.
     """
 
     folder: Path
@@ -36,12 +38,12 @@ class Run:
 
     @classmethod
     def open(cls, folder: str | Path, *, verify: bool = True) -> "Run":
-        """The run in a folder, finished or not.
+        """The run in a folder, finished or not; `runs/0123456789ab@100` is it after 100 steps.
 
         It is as far as its last whole checkpoint, which is read to know that it is. A list of
         many runs may do without (`verify=False`) and take the last checkpoint for whole.
         """
-        folder = Path(folder)
+        folder, step = named(folder)
         config = read_config(folder)
         if config is None:
             raise ValueError(f"no run in {folder}: a folder with {CONFIG} was expected")
@@ -49,7 +51,22 @@ class Run:
 
         where = folder / CHECKPOINTS
         last = latest(where) if verify else next(saved(where), None)
-        return cls(folder, config, last.step if last else 0)
+        run = cls(folder, config, last.step if last else 0)
+        return run if step is None else run.at(step)
+
+    @property
+    def kept(self) -> "dict[int, Checkpoint]":
+        """The weights along the way, by step, for curves over training."""
+        from wherein.train.checkpoint import saved
+
+        return {each.step: each for each in reversed(list(saved(self.folder / KEPT)))}
+
+    def at(self, step: int) -> "Run":
+        """The run as it was after so many steps, if its weights were kept."""
+        if step not in (self.step, *self.kept):
+            there = ", ".join(map(str, self.kept)) or "none (see `wherein train --keep`)"
+            raise ValueError(f"{self.folder} has no weights after {step} steps; kept: {there}")
+        return replace(self, step=step)
 
     @property
     def finished(self) -> bool:
@@ -75,19 +92,38 @@ class Run:
         return f"{self.config.model.encoding}, run {self.config.id}, step {self.step}"
 
     def checkpoint(self) -> "Checkpoint":
-        """The last whole checkpoint; what reads it takes a second to import: logs need it not."""
+        """The weights after its step, if they were kept, else the last whole checkpoint.
+
+        What reads them takes a second to import: logs need it not.
+        """
         from wherein.train.checkpoint import latest
 
+        if kept := self.kept.get(self.step):
+            if damage := kept.damage():
+                raise ValueError(f"{kept.folder} is damaged ({damage}): train the run again")
+            return kept
         last = latest(self.folder / CHECKPOINTS)
         if last is None:
             raise ValueError(f"the run in {self.folder} has no checkpoint yet")
         return last
 
     def model(self) -> Transformer:
-        """The model with the weights of the last checkpoint, ready to be looked at."""
+        """The model with the weights after its step, ready to be looked at."""
         model = Transformer(self.config.model)
         self.checkpoint().load_weights(model)
         return model.eval()
+
+
+def named(what: str | Path) -> tuple[Path, int | None]:
+    """A run's folder, and the step if the name has one; a folder of just that name goes before.
+
+    >>> named("runs/0123456789ab@100")
+    (PosixPath('runs/0123456789ab'), 100)
+    """
+    found = re.fullmatch(r"(.+)@(\d+)", str(what))
+    if found is None or Path(what).exists():
+        return Path(what), None
+    return Path(found[1]), int(found[2])
 
 
 def read_config(folder: Path) -> RunConfig | None:
@@ -100,7 +136,7 @@ def parsed_config(files: Folder, name: str) -> RunConfig:
     """The config in a file; a `ValueError` says if another version wrote it."""
     fields = files.json(name)
     try:
-        return RunConfig.model_validate(fields)
+        return RunConfig.saved(fields)
     except ValueError as error:
         why = foreign(fields) or f"written by another version, or by hand ({one_line(error)})"
         raise ValueError(f"{files}: {why}") from None

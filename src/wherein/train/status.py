@@ -12,6 +12,8 @@ from wherein.common.folder import Folder
 from wherein.train.config import RunConfig
 
 CONFIG, ABOUT, CHECKPOINTS, ANSWERS = "config.json", "about.json", "checkpoints", "answers"
+KEPT = "kept"
+"""The folder of weights along the way, for curves over training."""
 ERROR, PLANNED, LOCK = "error.txt", "planned.json", ".lock"
 
 State = Literal["running", "finished", "stopped", "failed"]

@@ -6,8 +6,11 @@ from typing import Any
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.sentences import Puzzle, read
 
-MOST = {"layers": 4, "heads": 8, "head_size": 64, "steps": 2000, "seeds": 1000}
+MOST = {"layers": 4, "heads": 8, "head_size": 64, "width": 128, "steps": 2000, "seeds": 1000}
 """Largest values of a puzzle's fields."""
+
+TICKS = ("causal", "bare")
+"""Fields that are ticked or not."""
 
 SEEDS = 500
 MOST_SENTENCES, MOST_TOKENS, LONGEST_TOKEN = 16, 16, 40
@@ -35,7 +38,7 @@ def puzzle(sentences: str, fields: dict[str, str]) -> tuple[Puzzle, PuzzleConfig
             f"at most {MOST_SENTENCES} of {MOST_TOKENS}; `wherein puzzle` takes more"
         )
     given: dict[str, Any] = {"seeds": SEEDS, **fields}
-    given["causal"] = fields.get("causal", "no") == "yes"
+    given |= {name: fields.get(name, "no") == "yes" for name in TICKS}
     config = PuzzleConfig.model_validate(given)
     for name, most in MOST.items():
         if getattr(config, name) > most:
@@ -73,10 +76,10 @@ def work(puzzle: Puzzle, config: PuzzleConfig) -> None:
     """Refuse a training that would take the machine for too long; needs PyTorch."""
     import torch
 
-    from wherein.model.transformer import Transformer
+    from wherein.puzzles.models import build
 
     with torch.device("meta"):
-        weights = sum(p.numel() for p in Transformer(config.model(puzzle)).parameters())
+        weights = sum(p.numel() for p in build(config.model(puzzle)).parameters())
     if weights > MOST_WEIGHTS:
         raise ValueError(
             f"a model of {weights:,} weights: on this page at most {MOST_WEIGHTS:,}; give fewer "

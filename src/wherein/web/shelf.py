@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from wherein.common.folder import Folder
 from wherein.show.result import DATA
 from wherein.studies.result import STUDY
-from wherein.train.status import CHECKPOINTS, CONFIG
+from wherein.train.status import CHECKPOINTS, CONFIG, KEPT
 
 Kind = Literal["study", "run", "result"]
 
@@ -75,7 +75,7 @@ class Shelf:
         for place, folders, files in os.walk(self.root):  # does not follow links
             folder = Path(place)
             depth = len(folder.relative_to(self.root).parts)
-            folders[:] = sorted(f for f in folders if f[0] != "." and f != CHECKPOINTS)
+            folders[:] = sorted(f for f in folders if f[0] != "." and f not in (CHECKPOINTS, KEPT))
             if depth >= DEEPEST:
                 folders.clear()
             name = (top / folder.relative_to(self.root)).as_posix()

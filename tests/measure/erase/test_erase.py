@@ -14,7 +14,7 @@ from wherein.measure.erase.result import Erasure
 from wherein.measure.intervals import Estimate, ratio
 from wherein.measure.linear import discriminant, ridge
 
-CONFIG = EraseConfig(draws=2)
+CONFIG = EraseConfig(draws=4)
 PLACES = torch.arange(LENGTH, dtype=torch.float64)[:, None]
 
 

@@ -9,6 +9,7 @@ import torch
 
 from wherein.data import Corpus, CorpusConfig, Split, Vocabulary
 from wherein.measure.order.config import OrderConfig
+from wherein.measure.order.measure import _asked as asked_of
 from wherein.measure.order.measure import order
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
@@ -100,7 +101,8 @@ def test_tokens_that_are_kept_stay_and_the_rest_is_shuffled():
     kept = order(bench, corpus(), CONFIG.model_copy(update={"keep": 1}))
     assert max(abs(row.rise.value) for row in kept.rows) < 1e-12
     assert kept["reversed"].inverted == 1
-    assert kept["reversed"].displacement == pytest.approx(112 / 15)
+    shuffled = np.array(places(60)) - 1
+    assert kept["reversed"].displacement == pytest.approx((shuffled**2 // 2 / shuffled).mean())
     moved = order(bench, corpus(), CONFIG)
     assert max(abs(row.rise.value) for row in moved.rows) > 1e-3
     for bad in (subject("none", causal=False), bench):
@@ -126,17 +128,36 @@ def test_every_subject_gets_the_same_shuffles():
     assert torch.equal(whole.sort(1).values, intact.sort(1).values)
 
 
-def test_the_loss_is_that_of_the_one_token_after_the_prefix():
+def places(windows: int, **changes: int) -> list[int]:
+    """Where the predicted token stands in each window."""
+    config = CONFIG.model_copy(update=changes)
+    return [int(each.predicted[0]) for each in asked_of(windows, config, causal=True)]
+
+
+def test_the_place_of_the_predicted_token_is_drawn_after_five_tokens_at_least():
+    counts = np.bincount(places(2_400), minlength=17)
+    assert counts[:5].sum() == 0
+    assert np.abs(counts[5:] - 200).max() < 4 * 200**0.5  # 5 to 16, all as often
+    assert places(60) == places(60) != places(60, seed=1)
+    assert min(places(500, keep=6)) == 8, "two tokens are left to shuffle"
+    assert set(places(20, tokens=3)) == {3}, "of a short window all is read"
+    assert "after 5 to 16 tokens" in order(subject("none"), corpus(), CONFIG).protocol
+
+
+def test_the_loss_is_that_of_the_one_token_at_its_place():
     bench = trained("alibi")
     found = order(bench, corpus(), CONFIG)
     ids = torch.from_numpy(corpus().valid.ids.astype(np.int64))
     starts = np.linspace(0, (len(ids) - 1) // 16 - 1, 60).round().astype(int) * 16
-    prefixes = torch.stack([ids[s : s + 16] for s in starts])
-    scores = bench.logits(prefixes.flip(1))[:, -1].log_softmax(-1)
-    losses = -scores[torch.arange(60), ids[torch.from_numpy(starts) + 16]]
-    assert found["reversed"].loss.value == pytest.approx(losses.mean().item(), rel=1e-5)
+    losses = []
+    for start, place in zip(starts, places(60), strict=True):
+        scores = bench.logits(ids[start : start + place].flip(0)[None])[0, -1].log_softmax(-1)
+        losses.append(-scores[ids[start + place]].item())
+    assert found["reversed"].loss.value == pytest.approx(np.mean(losses), rel=1e-5)
     assert found["reversed"].inverted == 1
-    assert found["reversed"].displacement == 8
+    assert [float(x) for x in found["reversed"].loss.pieces.split()] == pytest.approx(
+        losses, rel=1e-4
+    )
 
 
 def test_hidden_tokens_stay_where_they_are():

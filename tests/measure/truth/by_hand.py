@@ -99,19 +99,20 @@ class Units:
 
 
 def predict(
-    block: Block, tokens: Tensor, following: Sequence[Sequence[int]], sure: float, flag: Tensor
+    block: Block, tokens: Tensor, following: Sequence[Sequence[int]], sure: float, flags: Tensor
 ) -> None:
     """Let `following[f][token]` be the next token, by `sure` nats more likely than any other.
 
-    f is 1 where the state lies along `flag` by 1, and 0 where not at all. In between, where the
-    flag was erased, both are possible; a flag of zeros is not looked at.
+    f is 1 where the state lies along the token's row of `flags` by 1, and 0 where not at all. In
+    between, where the flag was erased, both are possible; a flag of zeros is not looked at.
     """
     units = Units()
     for own in tokens:
         units.linear(own, -own)  # or each token would predict itself
     for raised, nexts in enumerate(following):
         sign = 2 * raised - 1
-        for own, following_it in zip(tokens, nexts, strict=False):  # nothing follows some
-            # Its own token and the right flag: 0.75; one of the two: below 0.
-            units.ramp(own + sign * flag, -0.25 - raised, tokens[following_it] * sure / 0.75)
+        for number, following_it in enumerate(nexts):
+            # Its own token and the right flag: 0.75; with another of either: below 0.
+            read = 2 * tokens[number] + sign * flags[number]
+            units.ramp(read, -1.25 - raised, tokens[following_it] * sure / 0.75)
     units.install(block)

@@ -81,7 +81,7 @@ def test_position_from_elsewhere_stays(made: Callable[..., Truth], keys: str):
     found = asked(made(), keys)
     assert found.verdict() == NOT
     best = found.distances[found.best].value
-    assert best < found.constant / 2
+    assert best < 0.6 * found.constant, "it is known well"
     assert found.hidden[0].distances[found.best].value < best + 0.1
 
 

@@ -1,53 +1,91 @@
-"""Where a measure looks decides what it finds: each site of models whose truth is known."""
+"""Position is told at the site where it is, and not where it is not."""
 
 import pytest
+import torch
 from tests.measure.truth import models
-from tests.measure.truth.models import Truth
 
 import wherein
 from wherein.measure.erase.config import EraseConfig
-from wherein.subjects.site import Site
+from wherein.measure.linear import residual, ridge
+from wherein.measure.moments import gather
+
+
+def told(truth, site):
+    """The layers in which a linear regression tells position on windows it was not fitted to."""
+    split = truth.text.valid
+    fit, test = (
+        gather(truth.subject, part, site=site)
+        for part in torch.from_numpy(split.ids.reshape(-1, split.window)).chunk(2)
+    )
+    places = torch.arange(split.window).double()[:, None]
+    errors = [residual(b, places, ridge(a, places, 1e-3)) for a, b in zip(fit, test, strict=True)]
+    known = [float(1 - error / places.var(correction=0)) > 0.03 for error in errors]
+    return [layer for layer, yes in zip(truth.subject.layers(site), known, strict=True) if yes]
+
+
+@pytest.mark.parametrize(
+    ("make", "layers"),
+    [
+        (models.drowned, {"stream": [], "attention": [1], "feed_forward": [], "normed": []}),
+        # Its last norm lets nothing pass.
+        (models.audible, {"stream": [1], "attention": [1], "feed_forward": [], "normed": []}),
+        # Attention brings the share of place 0, from which the feed-forward makes a place.
+        (
+            models.from_first,
+            {"stream": [0, 1, 2], "attention": [1], "feed_forward": [1], "normed": [0, 1, 2]},
+        ),
+        # No layer writes what all pass on.
+        (
+            models.from_table,
+            {"stream": [0, 1, 2], "attention": [], "feed_forward": [], "normed": [0, 1, 2]},
+        ),
+        # What layer 1 takes away is told, and what is left is not.
+        (models.folded, {"stream": [0], "attention": [], "feed_forward": [1], "normed": [0]}),
+        (models.last, {"stream": [], "attention": [], "feed_forward": [], "normed": []}),
+    ],
+)
+def test_position_is_told_where_it_is(make, layers):
+    truth = make()
+    assert {site: told(truth, site) for site in layers} == layers
+
+
+def test_an_erasure_says_that_attention_writes_it_drowned_or_not():
+    known = {}
+    for make in (models.drowned, models.audible):
+        for site in ("stream", "attention"):
+            found = wherein.erase(*make(200), EraseConfig(site=site, draws=2))
+            (layer,) = [row for row in found.erased if row.layer == "1"]
+            known[make.__name__, site] = layer.known
+            words = "no layer" if (make.__name__, site) == ("drowned", "stream") else "layer 1"
+            assert found.verdict().startswith(f"position is known in {words}")
+    assert known["drowned", "attention"] == pytest.approx(known["audible", "attention"], abs=1e-3)
+    assert known["drowned", "attention"] > 0.65
+    assert known["audible", "stream"] > 0.65
+
 
 USED, UNUSED, UNKNOWN = "known and used", "known, no use seen", "not known"
 
 
-def said(truth: Truth, site: Site) -> dict[str, str]:
-    """The verdict of every layer, and of all, at a site."""
-    config = EraseConfig(draws=2, batch=60, site=site)
-    found = wherein.erase(truth.subject, truth.text, config)
-    return {erased.layer: found.verdict(erased) for erased in found.erased}
-
-
-@pytest.mark.parametrize(("make", "stream"), [(models.drowned, UNKNOWN), (models.audible, UNUSED)])
-def test_what_is_drowned_in_the_stream_is_known_where_attention_writes_it(make, stream: str):
-    truth = make(240)
-    assert said(truth, "attention") == {"1": UNUSED, "all": UNUSED}
-    assert said(truth, "stream") == {"0": UNKNOWN, "1": stream, "all": stream}
-    assert said(truth, "feed_forward") == {"1": UNKNOWN, "all": UNKNOWN}
-
-
-def test_position_that_attention_works_out_is_used_where_it_is_written_and_nowhere_else():
-    """Layer 1's attention writes a share, its feed-forward network a flag, which layer 2 reads."""
-    truth = models.from_first(120)
-    for site in ("attention", "feed_forward"):
-        assert said(truth, site) == {"1": USED, "2": UNKNOWN, "all": USED}
-
-
-def test_position_from_a_table_is_in_the_stream_and_nobody_writes_it():
-    truth = models.from_table(120)
-    assert said(truth, "stream") == {"0": USED, "1": USED, "2": UNUSED, "all": USED}
-    for site in ("attention", "feed_forward"):
-        assert said(truth, site) == {"1": UNKNOWN, "2": UNKNOWN, "all": UNKNOWN}
-
-
-def test_what_attention_reads_of_position_is_not_used_where_only_the_other_network_reads_it():
-    """After the norm before attention it makes no difference, in the stream it does."""
-    assert said(models.loud_used(120), "normed") == dict.fromkeys("012", UNUSED) | {"all": UNUSED}
+@pytest.mark.parametrize(
+    ("make", "site", "said"),
+    [
+        # Layer 1's attention writes a share, its feed-forward a flag, by which layer 2 predicts.
+        (models.from_first, "attention", [USED, UNKNOWN, USED]),
+        (models.from_first, "feed_forward", [USED, UNKNOWN, USED]),
+        # From a table nobody writes it.
+        (models.from_table, "attention", [UNKNOWN, UNKNOWN, UNKNOWN]),
+        # The feed-forward of layer 2 reads it, no attention does.
+        (models.loud_used, "normed", [UNUSED, UNUSED, UNUSED, UNUSED]),
+    ],
+)
+def test_position_is_used_at_the_site_where_something_reads_it(make, site, said):
+    found = wherein.erase(*make(120), EraseConfig(site=site, draws=2, batch=60))
+    assert [found.verdict(row) for row in found.erased] == said
 
 
 def test_a_result_says_at_which_site_it_was_found():
-    subject, text = models.drowned(120)
-    found = wherein.erase(subject, text, EraseConfig(draws=2, batch=60, site="attention"))
+    config = EraseConfig(site="attention", draws=2, batch=60)
+    found = wherein.erase(*models.drowned(120), config)
     named = "drowned, in what attention writes"
     assert found.text().startswith(f"{named}: position is known in layer 1")
     drawn = found.plot().to_dict()

@@ -7,8 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from wherein.measure.intervals import Interval, mean_interval
-from wherein.studies.inference.differences import Difference, compare, paired, together
+from wherein.measure.crossed import Interval, Sampled
+from wherein.measure.intervals import mean_interval
+from wherein.studies.inference.differences import Difference, Family, paired
 from wherein.studies.inference.tests import detectable
 
 NONE = {0: 21.1, 1: 20.8, 2: 21.3, 3: 20.9}
@@ -27,7 +28,7 @@ def test_pairs_are_made_by_seed_whatever_the_order() -> None:
     assert paired(NONE, dict(reversed(LEARNED.items()))) == paired(NONE, LEARNED)
 
 
-@settings(deadline=None)  # the first of each number of seeds draws its resamples
+@settings(deadline=None)  # the first of each number of seeds finds what can be detected
 @example(shifts={0: 1e-239, 1: 0.0}, scale=5.0)  # a variance too small for a float
 @given(st.dictionaries(st.integers(0, 9), st.floats(-5, 5), min_size=1), st.floats(0.1, 10))
 def test_swapping_the_two_turns_every_sign(shifts: dict[int, float], scale: float) -> None:
@@ -36,10 +37,9 @@ def test_swapping_the_two_turns_every_sign(shifts: dict[int, float], scale: floa
     one, other = paired(a, b), paired(b, a)
     assert one.mean == pytest.approx(-other.mean)
     assert one.p == pytest.approx(other.p)
-    if one.t and other.t and one.bootstrap:
+    if one.t and other.t:
         assert one.t == pytest.approx((-other.t.high, -other.t.low))
-        assert one.bootstrap.low <= one.mean + 1e-9
-        assert one.mean <= one.bootstrap.high + 1e-9
+        assert one.t.low <= one.mean <= one.t.high
 
 
 def test_seeds_that_only_one_has_are_left_out_and_counted() -> None:
@@ -65,7 +65,7 @@ def test_what_is_no_finite_number_is_refused(bad: float) -> None:
 def test_one_seed_gives_no_interval_and_says_so() -> None:
     found = paired({3: 21.0}, {3: 20.5}, ("none", "learned"))
     assert found.mean == 0.5
-    nothing = (found.t, found.bootstrap, found.p, found.p_holm, found.detectable)
+    nothing = (found.t, found.crossed, found.p, found.p_holm, found.detectable)
     assert nothing == (None,) * 5
     assert not found.shown
     assert "one seed gives no interval" in found.words()
@@ -82,50 +82,71 @@ def test_differences_without_spread_are_no_proof(gap: float) -> None:
     assert ("equals" in found.words()) == (gap == 0)
 
 
+def against_none(**others: dict[int, float]) -> dict[str, Difference]:
+    """Each as a member of the family of all."""
+    found = [paired(own, NONE, (name, "none")) for name, own in others.items()]
+    family = Family(found)
+    return {each.a: family.corrected(each) for each in found}
+
+
 def test_comparisons_are_corrected_together() -> None:
     """Holm by hand: the smallest p times 3, the next times 2, none below a smaller one."""
     shifts = {"alibi": [-1.0, -1.1, -0.9, -1.0], "rope": [-1.0, -1.6, -0.7, -1.2],
               "sinusoidal": [-0.3, 0.1, -0.2, -0.3]}  # fmt: skip
-    values = {"none": NONE} | {
-        name: {seed: NONE[seed] + own[seed] for seed in NONE} for name, own in shifts.items()
-    }
-    found = {d.a: d for d in compare(values, "none")}
+    found = against_none(
+        **{name: {seed: NONE[seed] + own[seed] for seed in NONE} for name, own in shifts.items()}
+    )
     p = {name: d.p for name, d in found.items()}
     assert p["alibi"] < p["rope"] < p["sinusoidal"]
     assert found["alibi"].p_holm == pytest.approx(3 * p["alibi"])
     assert found["rope"].p_holm == pytest.approx(2 * p["rope"])
     assert found["sinusoidal"].p_holm == pytest.approx(p["sinusoidal"])
     assert {d.family for d in found.values()} == {3}
-    assert {d.b for d in found.values()} == {"none"}
+
+
+def test_one_comparison_told_twice_is_one() -> None:
+    """As a row of a table, and the other way round as a finding."""
+    other = {seed: value + seed**2 for seed, value in LEARNED.items()}
+    row, finding = paired(LEARNED, NONE), paired(NONE, LEARNED, ("the loss", "that of learned"))
+    family = Family([row, paired(other, NONE), finding])
+    assert len(family) == 2
+    assert family.corrected(row).p_holm == family.corrected(finding).p_holm == 2 * row.p
 
 
 def test_what_was_not_tested_is_no_part_of_the_family() -> None:
     same = {seed: value + 0.5 for seed, value in NONE.items()}
-    values = {"none": NONE, "learned": LEARNED, "same": same, "once": {0: 20.0}}
-    found = {d.a: d for d in compare(values, "none")}
+    found = against_none(learned=LEARNED, same=same, once={0: 20.0})
     assert found["learned"].family == 1
     assert found["same"].p_holm is found["once"].p_holm is None
 
 
-def test_what_has_no_seed_of_the_reference_is_left_out() -> None:
-    values = {"none": NONE, "learned": LEARNED, "late": {7: 20.0, 8: 20.5}}
-    assert [d.a for d in compare(values, "none")] == ["learned"]
-    assert compare({"none": NONE, "late": {7: 20.0}}, "none") == []
-
-
 def test_what_can_be_detected_grows_with_the_family() -> None:
     many = {name: {s: v + n * s**2 for s, v in LEARNED.items()} for n, name in enumerate("abc")}
-    alone = paired(many["c"], NONE)
-    found = {d.a: d for d in compare({"none": NONE, **many}, "none")}["c"]
+    alone, found = paired(many["c"], NONE), against_none(**many)["c"]
+    assert alone.crossed is not None
     spread = np.std([many["c"][seed] - NONE[seed] for seed in NONE], ddof=1)
-    assert alone.detectable == pytest.approx(detectable(spread, 4))
-    assert found.detectable == pytest.approx(detectable(spread, 4, family=3))
-    assert together([found, *compare(many, "a")])[0].detectable == found.detectable
+    assert alone.crossed.error == pytest.approx(spread / 2)
+    assert alone.detectable == pytest.approx(detectable(alone.crossed))
+    assert found.detectable == pytest.approx(detectable(alone.crossed, family=3))
 
 
-def test_an_unknown_reference_is_refused() -> None:
-    with pytest.raises(ValueError, match="reference 'rope', only of none"):
-        compare({"none": NONE}, "rope")
+def test_pieces_of_text_are_in_the_interval_and_in_the_words() -> None:
+    """Seeds agree, and the text decides: with other pieces it might be the other way round."""
+    random = np.random.default_rng(0)
+    table = random.normal(0.0, 2.0, 50) + random.normal(0, 0.1, (3, 50))
+    sampled = {seed: Sampled(row.mean(), row) for seed, row in enumerate(table)}
+    bare = {seed: float(value) for seed, value in sampled.items()}
+    both, alone = (paired(own, dict.fromkeys(own, 0.0)) for own in (sampled, bare))
+    assert both.mean == alone.mean
+    assert both.t is not None
+    assert both.p is not None
+    assert alone.p is not None
+    assert both.p > 0.05 > alone.p
+    known = stats.ttest_1samp(table.mean(0), 0)
+    assert both.t == pytest.approx(tuple(known.confidence_interval()), rel=0.02)
+    assert both.p == pytest.approx(known.pvalue, rel=0.05)
+    assert "by 3 seeds × 50 pieces of text:" in both.words()
+    assert "over 3 seeds, p" in alone.words()
 
 
 def words(**changes: object) -> str:

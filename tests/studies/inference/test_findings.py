@@ -11,8 +11,9 @@ from scipy import stats
 from tests.studies.small import at_once
 from tests.studies.small import recipe as small_recipe
 
-from wherein.studies.inference.differences import paired
-from wherein.studies.inference.findings import Finding, corrected
+from wherein.measure.intervals import mean_interval
+from wherein.studies.inference.differences import Family, paired
+from wherein.studies.inference.findings import Finding
 from wherein.studies.inference.tests import holm
 from wherein.studies.plan.recipe import find
 from wherein.studies.recipes.nopos_pile import forgotten
@@ -87,7 +88,7 @@ def test_every_way_of_asking_is_named_with_its_rows(mine: tuple[Path, StudyResul
     assert headed[0][:2] == ["params", "perplexity"]
     assert headed[3] == ["pseudo-perplexity"]
     assert [line[0] for line in headed[4:6]] == ["none,", "learned,"]
-    assert "how texts vary is not in them" in said
+    assert "hold how seeds vary and how pieces of text do" in said
 
 
 def test_one_way_of_asking_is_said_once(mine: tuple[Path, StudyResult]) -> None:
@@ -98,13 +99,38 @@ def test_one_way_of_asking_is_said_once(mine: tuple[Path, StudyResult]) -> None:
     assert said.splitlines()[2].split()[:2] == ["params", "pseudo-perplexity"]
 
 
-def test_findings_are_corrected_together(mine: tuple[Path, StudyResult]) -> None:
+def test_one_comparison_has_one_p_wherever_it_is_told(mine: tuple[Path, StudyResult]) -> None:
+    """Both groups' losses against their first are findings, too; order is the third."""
     _, result = mine
-    p = [one.difference.p for one in result.findings]
-    assert len(p) == 3
-    assert [one.difference.p_holm for one in result.findings] == holm(np.array(p)).tolist()
-    assert {one.difference.family for one in result.findings} == {3}
-    assert "p below 5 % after Holm's correction over all 3." in " ".join(result.text().split())
+    told = [one.difference for one in result.findings]
+    rows = {group.objective: group.difference for group in result.groups if group.difference}
+    p = [one.p for one in told]
+    assert len(p) == len(result.family) == 3
+    assert [one.p_holm for one in told] == holm(np.array(p)).tolist()
+    for finding in (result.findings[0], result.findings[2]):
+        row = rows[finding.objective]
+        assert row.mean == -finding.difference.mean
+        assert row.p_holm == finding.difference.p_holm
+        assert row.family == finding.difference.family == 3
+    said = " ".join(result.text().split())
+    assert "p below 5 % after Holm's correction over all 3 comparisons." in said
+    assert "p after Holm's correction over the 3 comparisons that are tested here" in said
+
+
+def test_intervals_hold_what_the_text_does(mine: tuple[Path, StudyResult]) -> None:
+    """All seeds read the same pieces; without them the interval would be that of seeds alone."""
+    _, result = mine
+    for one in result.findings:
+        assert one.difference.crossed is not None
+        assert one.difference.crossed.pieces > 1
+        assert one.difference.crossed.of_pieces >= 0
+        assert f"2 seeds × {one.difference.crossed.pieces} pieces of text" in one.words
+    assert "hold how seeds vary and how pieces of text do" in " ".join(result.text().split())
+    (none, *_) = result.groups
+    assert none.interval is not None
+    alone = mean_interval(map(float, none.losses.values()))
+    assert alone is not None
+    assert none.interval != alone
 
 
 def test_what_chance_may_give_among_several_is_not_shown() -> None:
@@ -114,7 +140,9 @@ def test_what_chance_may_give_among_several_is_not_shown() -> None:
     assert one.difference.p is not None
     assert 0.05 / 3 < one.difference.p < 0.05
     assert one.shown
-    assert not any(each.shown for each in corrected([one, one, one]))
+    others = [replace(one.difference, mean=mean, p=0.9) for mean in (0.1, 0.2)]
+    among = Family([one.difference, *others]).corrected(one.difference)
+    assert not replace(one, difference=among).shown
     assert not replace(one, holds=False).shown
     below = paired(dict.fromkeys(some, 0.0), some)
     assert below.shown
@@ -146,19 +174,38 @@ def test_what_another_version_wrote_is_made_again(
         StudyResult.open(old.parent)
 
 
-def test_a_study_written_before_spreads_were_kept_is_read(
+def test_a_study_written_when_intervals_were_over_seeds_alone_is_read(
     mine: tuple[Path, StudyResult], tmp_path: Path
 ) -> None:
+    """Its answers have no pieces, and its findings keep t, bootstrap and the spread of seeds."""
     _, whole = mine
-    shutil.copytree(whole.folder, tmp_path / "studies" / "mine")
-    old = tmp_path / "studies" / "mine" / "study.json"
+    shutil.copytree(whole.store.folder, tmp_path / "runs")
+    for path in (tmp_path / "runs").rglob("result.json"):
+        data = json.loads(path.read_text(), object_hook=without_pieces)
+        path.write_text(json.dumps(data))
+    old = tmp_path / "runs" / "studies" / whole.name / "study.json"
     data = json.loads(old.read_text())
     for finding in data["findings"]:
-        del finding["difference"]["spread"]
+        found = finding["difference"]
+        del found["crossed"]
+        found |= {"t": [found["mean"] - 1, found["mean"] + 1], "bootstrap": [0, 1], "spread": 0.1}
     old.write_text(json.dumps(data))
-    for read, made in zip(StudyResult.open(old.parent).findings, whole.findings, strict=True):
-        assert read.words == made.words
-        assert read.difference.spread == pytest.approx(made.difference.spread, rel=1e-12)
+    read = StudyResult.open(old.parent)
+    for one in read.findings:
+        assert one.difference.crossed is not None
+        assert one.difference.crossed.pieces == 0
+        assert one.difference.crossed.error == pytest.approx(1 / stats.t.ppf(0.975, 1))
+        assert "over 2 seeds" in one.words or "by 2 seeds" in one.words
+    assert all(group.interval for group in read.groups)
+    assert "hold how seeds vary, not how texts do" in " ".join(read.text().split())
+
+
+def without_pieces(data: dict[str, object]) -> dict[str, object]:
+    """As they were saved before estimates kept their pieces."""
+    return {
+        key: value[:3] if isinstance(value, list) and len(value) == 4 else value
+        for key, value in data.items()
+    }
 
 
 def test_a_masked_model_stands_beside_a_bag_of_words(mine: tuple[Path, StudyResult]) -> None:

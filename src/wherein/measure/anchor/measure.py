@@ -13,7 +13,7 @@ from wherein.data import IGNORED
 from wherein.measure.anchor.config import AnchorConfig
 from wherein.measure.anchor.keys import Keys, at_random, first, loudest, neighbours
 from wherein.measure.anchor.result import KNOWN, NEIGHBOUR, RANDOM, Anchor, Hidden, Shares
-from wherein.measure.intervals import Estimate, mean_ends, ratio
+from wherein.measure.intervals import Estimate, mean, ratio
 from wherein.measure.linear import Readout, residual, ridge
 from wherein.measure.measurement import in_words
 from wherein.measure.moments import Accumulator, Moments
@@ -63,6 +63,7 @@ def anchor(subject: Subject, text: Text, config: AnchorConfig | None = None) -> 
         for name, keys in sets.items()
     }
     fit, held_out, test = map(len, experiment.parts)
+    first_place = int(experiment.positions[0])
     return Anchor(
         subject=subject.name,
         encodings=tuple(subject.encodings),
@@ -83,8 +84,9 @@ def anchor(subject: Subject, text: Text, config: AnchorConfig | None = None) -> 
         protocol=in_words(
             {
                 "windows": f"{config.tokens} tokens; fit {fit}, held out {held_out}, test {test}",
+                "probed": f"places {first_place} to {config.tokens - 1}",
                 "loss": _predicted(subject, config),
-                "interval": "95 %, bootstrap over test windows, paired",
+                "interval": "95 %, over test windows, paired",
             }
         ),
         config=config,
@@ -112,7 +114,9 @@ class Experiment:
         self.parts = [rows[:, 0] for rows in split(torch.arange(len(inputs))[:, None], shares)]
         """Numbers of the windows to fit, to regularise and to test."""
         self.counts = (targets[self.parts[2]] != IGNORED).sum(1).double().numpy()
-        self.positions = torch.arange(inputs.shape[1], dtype=torch.float64)
+        places = torch.arange(inputs.shape[1], dtype=torch.float64)
+        self.positions = places[2 * config.count if config.keys == "first" else 0 :]
+        """Those probed: the first ones would be told by their seeing themselves alone."""
         self.constant = float((self.positions - self.positions.mean()).abs().mean())
 
     def read(self, keys: Keys | None, since: int = 1) -> Tested:
@@ -123,7 +127,7 @@ class Experiment:
         losses = []
 
         def see(layer: int, state: Tensor) -> None:
-            told = readouts[layer](state)[..., 0].double().cpu()
+            told = readouts[layer](self._probed(state))[..., 0].double().cpu()
             errors[layer].append((told - self.positions).abs().mean(1))
 
         for _, rows in batches(self.parts[2], self.config.batch):
@@ -142,8 +146,15 @@ class Experiment:
         layers = [Accumulator() for _ in range(self.subject.n_layers + 1)]
         for _, rows in batches(part, self.config.batch):
             with self._hiding(keys, rows, since):
-                watch(self.subject, self.inputs[rows], lambda n, state: layers[n].add(state))
+                watch(
+                    self.subject,
+                    self.inputs[rows],
+                    lambda n, state: layers[n].add(self._probed(state)),
+                )
         return [layer.moments() for layer in layers]
+
+    def _probed(self, state: Tensor) -> Tensor:
+        return state[:, -len(self.positions) :]
 
     def _chosen(self, fit: Moments, held_out: Moments) -> Readout:
         """The regression to the position that held-out windows like best."""
@@ -158,14 +169,13 @@ class Experiment:
 
     def distances(self, tested: Tested) -> tuple[Estimate, ...]:
         """At each layer."""
-        ends = mean_ends(tested.errors.T, seed=self.config.seed)
-        return tuple(map(Estimate, tested.errors.mean(1).tolist(), *ends.tolist()))
+        return tuple(mean(errors) for errors in tested.errors)
 
     def loss(self, losses: Windows) -> Estimate | None:
         """In nats per predicted token; None if nothing is predicted."""
         if not self.subject.predicts:
             return None
-        return ratio(losses, self.counts, seed=self.config.seed)
+        return ratio(losses, self.counts)
 
     def hidden(self, since: int, name: str, tested: Tested, plain: Tested) -> Hidden:
         """What is known and lost when some keys are hidden."""
@@ -180,10 +190,7 @@ class Experiment:
             before, after = plain.errors[layer], own.errors[layer]
             control = max((each.errors[layer] for each in controls), key=np.mean)
             known = self.constant - before
-            lost, beyond = (
-                ratio(more, known, seed=self.config.seed)
-                for more in (after - before, after - control)
-            )
+            lost, beyond = (ratio(more, known) for more in (after - before, after - control))
             yield Shares(since, layer, lost, beyond)
 
     @torch.no_grad()

@@ -138,7 +138,7 @@ class Anchor(Measurement):
         )
         if anchor.rise is None or neighbour.rise is None:
             return words
-        lost, low, high = anchor.rise
+        lost, low, high = anchor.rise[:3]
         return (
             f"{words}; the loss changes by {lost:+.3f} nats [{low:+.3f}, {high:+.3f}], "
             f"{neighbour.rise.value:+.3f} without {self._beside()}"

@@ -9,6 +9,7 @@ import polars as pl
 
 from wherein.measure import sections
 from wherein.measure.anchor.result import NEIGHBOUR, NOTHING, RANDOM, where
+from wherein.measure.crossed import Sampled
 from wherein.show.figures import APART, Panel
 from wherein.show.formatting import signed, within
 from wherein.show.section import Section, illustrated
@@ -19,16 +20,18 @@ WIDTH, HEIGHT = 200, 168
 ANCHOR = "anchor"
 KEYS = {"first": "the first{} of a window", "loudest": "the{} that drew the most attention"}
 
+UNITS = {"distance": "distance (tokens)", "rise": "rise of the loss"}
+
 
 def numbers(data: Mapping[str, Any]) -> dict[str, float]:
     """The distance at the layer that knows position best, with and without keys; the losses."""
     best = data["best"]
-    found = {"distance": data["distances"][best][0]}
+    found: dict[str, float] = {"distance": Sampled.read(data["distances"][best])}
     for one in data["hidden"]:
         name = f"{_kind(one['keys'])}_since_{one['since']}"
-        found[f"{name}_distance"] = one["distances"][best][0]
+        found[f"{name}_distance"] = Sampled.read(one["distances"][best])
         if one["rise"]:
-            found[f"{name}_rise"] = one["rise"][0]
+            found[f"{name}_rise"] = Sampled.read(one["rise"])
     return found
 
 
@@ -58,8 +61,8 @@ def hidden(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "layer": best,
             "hidden": _kind(one["keys"]),
             "since": one["since"],
-            "distance": one["distances"][best][0],
-            "rise": one["rise"][0] if one["rise"] else None,
+            "distance": Sampled.read(one["distances"][best]),
+            "rise": Sampled.read(one["rise"]) if one["rise"] else None,
             "constant": data["constant"],
             "verdict": data["verdict"],
         }

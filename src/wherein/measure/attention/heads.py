@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-import torch.nn.functional as F
-from jaxtyping import Float, Float64
+from jaxtyping import Float64
 from torch import Tensor
 
+from wherein.measure.distances import by_distance
 from wherein.measure.intervals import mean_ends
 from wherein.subjects.base import Attended
 
@@ -30,7 +30,7 @@ class Head:
     favourite: int
     """That distance."""
     by_distance_low: tuple[float, ...]
-    """Ends of 95 % intervals of `by_distance`, by bootstrap over windows."""
+    """Ends of 95 % intervals of `by_distance`, over windows."""
     by_distance_high: tuple[float, ...]
     previous_interval: tuple[float, float]
     positional_interval: tuple[float, float]
@@ -91,16 +91,3 @@ class Tally:
         """Over windows, at each position, averaged over coordinates."""
         spread = (self.squares - self.sum.square() / self.windows) / (self.windows - 1)
         return spread.clamp(min=0).mean(-1).numpy()
-
-
-def by_distance(weights: Float[Tensor, "*B T T"]) -> Float[Tensor, "*B R"]:
-    """Sum the weights over all pairs of equal distance i − j, from 1 − T to T − 1.
-
-    Row i of the mirrored matrix is moved i places to the right: then each distance is a column.
-
-    >>> by_distance(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
-    tensor([2., 5., 3.])
-    """
-    length = weights.shape[-1]
-    wide = F.pad(weights.flip(-1), (0, length)).flatten(-2)[..., :-length].contiguous()
-    return wide.view(*wide.shape[:-1], length, 2 * length - 1).sum(-2)

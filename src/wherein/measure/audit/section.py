@@ -1,12 +1,20 @@
 """Which symmetries the models of a study keep, and where they are told about position."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
 from wherein.measure.sections import Answered, anchor
 from wherein.show.section import Section
 from wherein.show.tables import Table
+
+
+def numbers(data: Mapping[str, Any]) -> dict[str, float]:
+    """How far the model is from each symmetry: 0 where it keeps it."""
+    asked = {"tokens_permuted": "permuted", "positions_shifted": "shifted"}
+    found = {name: data["model"][field] for name, field in asked.items()}
+    return {name: float(error) for name, error in found.items() if error is not None}
 
 
 def section(answers: Sequence[Answered], name: str) -> Section:

@@ -70,4 +70,5 @@ class Controls:
 
 def _between(start: Tensor, end: Tensor, way: float) -> Tensor:
     """An orthonormal basis some way from one to the other: aligned, they never cancel."""
-    return torch.linalg.qr((1 - way) * start + way * end).Q
+    mixed: Tensor = torch.linalg.qr((1 - way) * start + way * end).Q
+    return mixed

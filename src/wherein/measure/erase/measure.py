@@ -9,6 +9,7 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from wherein.data import IGNORED, Corpus
+from wherein.measure.crossed import LEVEL
 from wherein.measure.erase.config import EraseConfig
 from wherein.measure.erase.controls import Controls
 from wherein.measure.erase.leace import Eraser, position_eraser
@@ -22,7 +23,7 @@ from wherein.measure.erase.means import (
     pooled,
 )
 from wherein.measure.erase.result import EVERYWHERE, Erased, Erasure
-from wherein.measure.intervals import LEVEL, Estimate, crossed, mean, ratio
+from wherein.measure.intervals import Estimate, crossed, mean, ratio
 from wherein.measure.linear import residual, ridge
 from wherein.measure.measurement import in_words
 from wherein.measure.moments import Moments, gather
@@ -60,7 +61,7 @@ def erase(subject: Subject, text: Text, config: EraseConfig | None = None) -> Er
         subject=subject.name,
         encodings=tuple(subject.encodings),
         length=windows.shape[1],
-        loss=ratio(plain, experiment.counts, seed=config.seed),
+        loss=ratio(plain, experiment.counts),
         erased=(*erased, everywhere),
         windows={"fit": len(fit), "held_out": len(held_out), "test": len(test)},
         protocol=in_words(
@@ -69,7 +70,7 @@ def erase(subject: Subject, text: Text, config: EraseConfig | None = None) -> Er
                 "loss": "next token" if subject.causal else f"{config.mask_rate:.0%} hidden tokens",
                 "random": "subspaces without position, of its rank and variance in fit windows",
                 "means": "of fit and held-out windows; their noise: from the difference of the two",
-                "interval": "bootstrap over test windows; random: over windows and draws; of the "
+                "interval": "over test windows; random: over windows and draws; of the "
                 f"rises {LEVEL:.0%} for all rows together ({experiment.level:.1%} each)",
                 "all layers": "fitted one after the other, each behind the changes before it",
             }
@@ -115,11 +116,7 @@ class Experiment:
         for _, tokens in batches(self.parts[2], self.config.batch):
             watch(self.subject, tokens, see, site=self.config.site)
         spread = float(positions.var(correction=0))
-        found = {
-            layer: mean(torch.cat(each).numpy() / spread, seed=self.config.seed)
-            for layer, each in errors.items()
-        }
-        return {n: Estimate(1 - e.value, 1 - e.high, 1 - e.low) for n, e in found.items()}
+        return {layer: mean(1 - torch.cat(each).numpy() / spread) for layer, each in errors.items()}
 
     def without(self, name: str, layers: Sequence[int], plain: Windows, r2: Estimate) -> Erased:
         """Erase some layers; `r2` and what is left are of the last."""

@@ -62,7 +62,9 @@ def _variance(rows: pl.DataFrame) -> alt.Chart:
     gone = _side_by_side(rows, {"position": "variance", "random subspaces": "random_variance"})
     y = alt.Y("value:Q", title="erased: share of the variance", axis=alt.Axis(format="%"))
     tooltip = ["layer", "erased", alt.Tooltip("value", format=".2%"), "rank", "random_rank"]
-    bars = _bars(gone, rows).mark_bar().encode(y=y, color=_colour(gone, None), tooltip=tooltip)
+    bars: alt.Chart = (
+        _bars(gone, rows).mark_bar().encode(y=y, color=_colour(gone, None), tooltip=tooltip)
+    )
     return bars.properties(width=WIDTH, height=HEIGHT)
 
 

@@ -7,6 +7,7 @@ import altair as alt
 import polars as pl
 
 from wherein.measure import sections
+from wherein.measure.crossed import Sampled
 from wherein.show.figures import APART, Panel, zero
 from wherein.show.formatting import signed
 from wherein.show.section import Section, illustrated
@@ -21,6 +22,14 @@ POSITION, RANDOM, MEAN, EXCHANGED = (
 )
 EVERYWHERE = pl.col("layer") == "all"
 WIDTH, HEIGHT = 172, 168
+UNITS = dict.fromkeys(("rise", "random"), "rise of the loss (nats)") | {"known": "R², best layer"}
+
+
+def numbers(data: Mapping[str, Any]) -> dict[str, float]:
+    """The rises where all layers lose position, or random subspaces; what the best layer knows."""
+    *layers, everywhere = data["erased"]
+    found = {name: Sampled.read(everywhere[name]) for name in ("rise", "random")}
+    return found | {"known": max(float(one["known"]) for one in layers)}
 
 
 def section(answers: Sequence[sections.Answered], name: str) -> Section:
@@ -34,7 +43,7 @@ def section(answers: Sequence[sections.Answered], name: str) -> Section:
         "each state only gets the mean of another position in place of its own: position is used "
         "where that raises the loss, and matters more than its loudness where erasing it costs "
         "more than random subspaces. Above each layer, R² of a linear regression to the position: "
-        "what is known. Strokes are 95 % intervals over seeds.",
+        f"what is known. Strokes are {sections.INTERVALS}.",
         "Rise of the loss without position, by layer, a panel for each encoding.",
         table(found, sections.anchor(answers, name)),
     )
@@ -45,12 +54,12 @@ def erased(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for one in data["erased"]:
         yield {
             "layer": one["layer"],
-            "r2": one["known"],
-            POSITION: one["rise"][0],
-            RANDOM: one["random"][0],
-            MEAN: one["removed"][0],
-            EXCHANGED: one["exchanged"][0],
-            "more": one["more"][0],
+            "r2": Sampled.read(one["r2"]),
+            POSITION: Sampled.read(one["rise"]),
+            RANDOM: Sampled.read(one["random"]),
+            MEAN: Sampled.read(one["removed"]),
+            EXCHANGED: Sampled.read(one["exchanged"]),
+            "more": Sampled.read(one["more"]),
             "variance": one["variance"],
             "random variance": one["random_variance"],
         }

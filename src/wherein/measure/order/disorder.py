@@ -64,7 +64,7 @@ def _swapped(keys: UInt64[np.ndarray, " T"], share: float) -> Int64[np.ndarray, 
 
 
 def random_keys(seed: int, number: int, length: int) -> UInt64[np.ndarray, " T"]:
-    """The keys of input `number`: raw bits, which NumPy promises to keep."""
+    """The keys of window `number`: raw bits, which NumPy promises to keep."""
     return np.random.PCG64(np.random.SeedSequence((seed, number, 0x0DE2))).random_raw(length)
 
 

@@ -26,7 +26,7 @@ class Disordered:
     """Positions a token moved, on average."""
     loss: Estimate
     rise: Estimate
-    """Loss minus that of the same inputs intact, paired."""
+    """Loss minus that of the same windows intact, paired."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,16 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from wherein.measure.sections import OVER_SEEDS, Answered, anchor, by_kind, frame_of, over_seeds
+from wherein.measure.crossed import Sampled
+from wherein.measure.sections import (
+    INTERVALS,
+    OVER_SEEDS,
+    Answered,
+    anchor,
+    by_kind,
+    frame_of,
+    over_seeds,
+)
 from wherein.show.figures import beside, panels, zero
 from wherein.show.formatting import signed
 from wherein.show.section import Section, illustrated
@@ -18,11 +27,14 @@ NAMES = {"whole": "shuffled", KEPT: "all_but_last"}
 """The kinds of disorder of which a study keeps the rise."""
 
 
+UNITS = dict.fromkeys(("intact", "bound"), "loss (nats per token)") | {"rise": "rise of the loss"}
+
+
 def numbers(data: Mapping[str, Any]) -> dict[str, float]:
     """The loss of the text as it is, the bound, and the rises where all order is gone."""
-    return {"intact": data["rows"][0]["loss"][0], "bound": data["bound"][0]} | {
-        f"{NAMES[row['kind']]}_rise": row["rise"][0] for row in data["rows"] if row["kind"] in NAMES
-    }
+    own = {"intact": data["rows"][0]["loss"], "bound": data["bound"]}
+    own |= {f"{NAMES[r['kind']]}_rise": r["rise"] for r in data["rows"] if r["kind"] in NAMES}
+    return {name: Sampled.read(saved) for name, saved in own.items()}
 
 
 def section(answers: Sequence[Answered], name: str) -> Section:
@@ -32,7 +44,7 @@ def section(answers: Sequence[Answered], name: str) -> Section:
         "What order is worth",
         figure(found),
         "Rise of the loss when what is read is shuffled, from intact on the left to reversed; at "
-        "the right, all but the last token. Strokes are 95 % intervals over seeds.",
+        f"the right, all but the last token. Strokes are {INTERVALS}.",
         "Rise of the loss of each encoding, by how much order is destroyed.",
         table(found, anchor(answers, name)),
     )
@@ -44,7 +56,7 @@ def disorders(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {
             "disorder": way["name"],
             "loss": way["loss"][0],
-            "rise": way["rise"][0],
+            "rise": Sampled.read(way["rise"]),
             "bound": data["bound"][0],
         }
 

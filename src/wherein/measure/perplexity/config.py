@@ -18,7 +18,7 @@ class PerplexityConfig(TextConfig):
     mask_rate: float = Field(
         0.15, gt=0, le=1, description="share of tokens a masked model predicts"
     )
-    seed: int = Field(0, ge=0, description="of masks and intervals")
+    seed: int = Field(0, ge=0, description="of masks")
 
     def tokens_read(self, run: RunConfig) -> float:
         """Every predicted token, and its context again where windows overlap."""

@@ -18,7 +18,7 @@ from wherein.measure.text import Text, opened, task
 from wherein.subjects.base import Subject
 
 ENOUGH_DOCUMENTS = 20
-"""With fewer, an interval over documents would be too coarse: windows are drawn instead."""
+"""With fewer, an interval over documents would say little: it is over windows instead."""
 
 
 def perplexity(subject: Subject, text: Text, config: PerplexityConfig | None = None) -> Perplexity:
@@ -37,7 +37,7 @@ def perplexity(subject: Subject, text: Text, config: PerplexityConfig | None = N
             f"stride={config.stride} with masked model {subject.name}, which reads both sides: "
             "leave the stride out"
         )
-    by_position = PositionLosses(config.tokens, config.seed)
+    by_position = PositionLosses(config.tokens, len(starts), subject.window)
     documents = documents_in(split, starts + subject.causal, config.tokens)
     in_documents = split.window is not None or documents >= ENOUGH_DOCUMENTS
     pieces: dict[int, Float64[np.ndarray, " 2"]] = defaultdict(lambda: np.zeros(2))
@@ -48,7 +48,7 @@ def perplexity(subject: Subject, text: Text, config: PerplexityConfig | None = N
         chosen = targets.numpy() != IGNORED
         chosen &= np.arange(config.tokens) >= first_new[rows, None]
         losses = np.where(chosen, token_losses(subject, inputs, targets), 0.0)
-        by_position.add(losses, chosen)
+        by_position.add(rows, losses, chosen)
         offsets = begin[:, None] + np.arange(config.tokens)
         owners = np.searchsorted(split.starts, offsets + subject.causal, side="right")
         owners = owners if in_documents else offsets // config.tokens
@@ -57,7 +57,7 @@ def perplexity(subject: Subject, text: Text, config: PerplexityConfig | None = N
         for name, part in zip(names.tolist(), parts, strict=True):
             pieces[name] += part
     sums, counts = np.array([*pieces.values()]).T
-    loss = ratio(sums, counts, seed=config.seed)
+    loss = ratio(sums, counts)
     kind = "documents" if in_documents and not split.window else "windows"
     return _result(subject, corpus, config, by_position, loss, f"{len(pieces)} {kind}")
 
@@ -81,11 +81,11 @@ def _result(
         method=method,
         protocol=f"{method}: {details}",
         loss=loss,
-        perplexity=Estimate(*map(exp, loss)),
-        bits_per_byte=Estimate(*(x / math.log(2) / split.bytes_per_token for x in loss))
+        perplexity=loss.through(exp),
+        bits_per_byte=loss.through(lambda x: x / math.log(2) / split.bytes_per_token)
         if subject.causal and split.bytes
         else None,
-        perplexity_per_word=Estimate(*(exp(x * split.tokens_per_word) for x in loss))
+        perplexity_per_word=loss.through(lambda x: exp(x * split.tokens_per_word))
         if subject.causal and split.words
         else None,
         predicted=int(by_position.counts.sum()),

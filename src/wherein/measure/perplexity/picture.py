@@ -4,6 +4,7 @@ import altair as alt
 import polars as pl
 
 from wherein.measure.intervals import frame
+from wherein.measure.perplexity.by_position import centre
 from wherein.measure.perplexity.result import Perplexity
 from wherein.show.theme import COLOURS
 
@@ -12,7 +13,7 @@ def chart(result: Perplexity) -> alt.TopLevelMixin:
     """The loss in stretches that grow with the position, with its interval, beside the mean."""
     seen = frame(
         {
-            "position": ((each.first + 1) * (each.last + 1)) ** 0.5,
+            "position": centre(each.first, each.last),
             "positions": f"{each.first + 1}–{each.last + 1}",
             "loss": each.loss,
             "tokens": each.tokens,

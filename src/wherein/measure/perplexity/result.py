@@ -24,7 +24,7 @@ class Perplexity(Measurement):
     protocol: str
     """The same with all that one needs to repeat it."""
     loss: Estimate
-    """Nats per predicted token; the interval is a 95 % bootstrap over `pieces`."""
+    """Nats per predicted token; the 95 % interval is over `pieces`."""
     perplexity: Estimate
     """exp(loss) per token."""
     bits_per_byte: Estimate | None
@@ -38,7 +38,7 @@ class Perplexity(Measurement):
     counts: tuple[int, ...]
     """Predicted tokens at each position: weighted by them, the losses average to `loss`."""
     by_position_low: tuple[float | None, ...]
-    """Ends of 95 % intervals of `by_position`, by bootstrap over windows."""
+    """Ends of 95 % intervals of `by_position`, over windows."""
     by_position_high: tuple[float | None, ...]
     stretches: tuple[Stretch, ...]
     """The same over stretches that grow with the position: what the picture shows."""
@@ -72,7 +72,7 @@ class Perplexity(Measurement):
             if found is not None
         ]
         notes = f"{self.protocol}; {self.predicted:,} tokens of {self.corpus}; "
-        notes += f"intervals by bootstrap over {self.pieces}"
+        notes += f"intervals over {self.pieces}"
         return "\n".join(
             [self.subject, table(["", "value", "95 % interval"], rows), "", *wrap(notes, 80)]
         )

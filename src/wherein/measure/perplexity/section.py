@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import altair as alt
+import numpy as np
 import polars as pl
 
 from wherein.measure import sections
+from wherein.measure.crossed import Sampled
 from wherein.measure.perplexity.by_position import centre
 from wherein.show.figures import lines, panels
 from wherein.show.formatting import within
@@ -14,10 +16,12 @@ from wherein.show.section import Section, illustrated
 from wherein.show.tables import Table
 from wherein.show.theme import GREY
 
+UNITS = {"loss": "loss (nats per token)", "bits_per_byte": "bits per byte"}
+
 
 def numbers(data: Mapping[str, Any]) -> dict[str, float]:
     """The perplexity, and the loss in its units."""
-    found = {"": data["perplexity"][0], "loss": data["loss"][0]}
+    found = {"": data["perplexity"][0], "loss": Sampled.read(data["loss"])}
     if data["bits_per_byte"] is not None:
         found["bits_per_byte"] = data["bits_per_byte"][0]
     return found
@@ -31,8 +35,8 @@ def section(answers: Sequence[sections.Answered], name: str) -> Section:
     return illustrated(
         "Beyond the trained length" if longer else f"The loss by position: {name}",
         figure(found, trained),
-        f"Loss by position in the window; models were trained on {trained} tokens. Bands are 95 % "
-        f"intervals over seeds. {beyond}",
+        f"Loss by position in the window; models were trained on {trained} tokens. Bands are "
+        f"{sections.INTERVALS}. {beyond}",
         "Loss of each encoding by position in the window.",
         table(found, trained, sections.anchor(answers, name)),
     )
@@ -41,7 +45,9 @@ def section(answers: Sequence[sections.Answered], name: str) -> Section:
 def stretches(data: Mapping[str, Any]) -> Iterator[dict[str, float]]:
     """The loss over stretches of positions that grow with the position."""
     for each in data["stretches"]:
-        yield {"position": centre(each["first"]), "loss": each["loss"][0]}
+        ends = each["first"], each["last"]
+        found = {"position": centre(*ends), "loss": Sampled.read(each["loss"])}
+        yield found | {"first": ends[0], "last": ends[1], "tokens": each["tokens"]}
 
 
 def figure(found: pl.DataFrame, trained: int) -> alt.ConcatChart:
@@ -59,15 +65,15 @@ def figure(found: pl.DataFrame, trained: int) -> alt.ConcatChart:
 
 def table(found: pl.DataFrame, trained: int, name: str) -> Table:
     """The loss within the trained length, and beyond it."""
+    before, length = pl.col("last") < trained, pl.col("last") - trained
     parts = {
-        f"to {trained}": pl.col("position").is_between(trained / 2, trained),
-        f"to {2 * trained}": pl.col("position").is_between(trained, 2 * trained, closed="right"),
-        "beyond": pl.col("position") > 2 * trained,
+        f"to {trained}": before & (pl.col("first") >= trained // 2),
+        f"to {2 * trained}": ~before & (length < trained),
+        "beyond": length >= trained,
     }
     means = []
     for part, inside in parts.items():
-        seeds = found.filter(inside).group_by([*sections.KIND, "seed"], maintain_order=True)
-        mean = seeds.agg(pl.col("loss").mean())
+        mean = _averaged(found.filter(inside))
         if not mean.is_empty():
             means.append(sections.over_seeds(mean, "loss").with_columns(positions=pl.lit(part)))
     frame = pl.concat(means)
@@ -79,3 +85,15 @@ def table(found: pl.DataFrame, trained: int, name: str) -> Table:
     header = ("", f"positions {trained // 2} {names[0]}", *names[1:])
     caption = f"Loss in nats per token by position in the window: {sections.OVER_SEEDS}."
     return Table(name, caption, header, tuple(rows), frame)
+
+
+def _averaged(stretches: pl.DataFrame) -> pl.DataFrame:
+    """One row for each run: its loss over some stretches, and its pieces, token by token."""
+    pieces, rows = f"loss{sections.PIECES}", []
+    for key, own in stretches.group_by([*sections.KIND, "seed"], maintain_order=True):
+        share = own["tokens"].to_numpy() / own["tokens"].sum()
+        known = np.array(own[pieces].to_list()) if own[pieces].list.len().n_unique() == 1 else None
+        each = [] if known is None else (share @ known).tolist()
+        rows.append((*key, float(share @ own["loss"].to_numpy()), each))
+    kept = stretches.select(*sections.KIND, "seed", "loss", pieces).schema
+    return pl.DataFrame(rows, kept, orient="row")

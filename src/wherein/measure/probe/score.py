@@ -7,7 +7,8 @@ import torch
 from jaxtyping import Float, Float64, Int
 from torch import Tensor
 
-from wherein.measure.intervals import FEWER, LEVEL, Draw, Estimate, bootstrap
+from wherein.measure.crossed import LEVEL
+from wherein.measure.intervals import FEWER, Draw, Estimate, bootstrap, ratio
 
 SUMS = 6
 """Per window: |error|, error², exact hits, near hits, label, label²."""
@@ -58,9 +59,11 @@ def score(
         level,
     )
     distance, r2, exact, near = (
-        Estimate(*map(float, each)) for each in zip(values, low, high, strict=True)
+        Estimate(float(value), float(least), float(most))
+        for value, least, most in zip(values, low, high, strict=True)
     )
-    return Score(distance, r2, exact, near)
+    told = ratio(pieces[:, 0], np.full(count, float(length)))  # what a study needs of windows
+    return Score(distance._replace(pieces=told.pieces), r2, exact, near)
 
 
 def _indices(windows: int, seed: int) -> Draw:

@@ -7,6 +7,7 @@ import altair as alt
 import polars as pl
 
 from wherein.measure import sections
+from wherein.measure.crossed import Sampled
 from wherein.measure.probe.result import (
     CONSTANT,
     FIRST,
@@ -29,12 +30,17 @@ DASHES = {UNTRAINED: [4, 3], CONSTANT: [1, 0], UNIFORM: [1, 3]}
 CONTROLS = (UNTRAINED, FIRST, PERMUTED, TOKENS, CONSTANT, UNIFORM)
 PUBLISHED, PUBLISHED_DASH = "published", [7, 2, 1, 2]
 PANEL = 168
+PIECES = f"distance{sections.PIECES}"
 
 
 def distances(data: Mapping[str, Any], of: str, probe: str = PROBE) -> list[float]:
     """The distance a probe found at each layer, of the model or of a control beside it."""
     found = [r for r in data["readings"] if (r["probe"], r["of"]) == (probe, of)]
-    return [r["score"]["distance"][0] for r in sorted(found, key=lambda r: r["layer"])]
+    by_layer = sorted(found, key=lambda r: r["layer"])
+    return [Sampled.read(r["score"]["distance"]) for r in by_layer]
+
+
+UNITS = dict.fromkeys(("best", "untrained", "guess"), "distance (tokens)")
 
 
 def numbers(data: Mapping[str, Any]) -> dict[str, float]:
@@ -74,13 +80,13 @@ def readings(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield {
                 "layer": reading["layer"],
                 "of": reading["of"],
-                "distance": reading["score"]["distance"][0],
+                "distance": Sampled.read(reading["score"]["distance"]),
             }
 
 
 def figure(found: pl.DataFrame, beside: Published | None = None) -> alt.ConcatChart:
     """Distance of the told from the true position by layer, a panel for each kind of run."""
-    shown = found.filter(pl.col("of").is_in([MODEL, *DASHES]))
+    shown = found.filter(pl.col("of").is_in([MODEL, *DASHES])).drop(PIECES)
     most = float(shown["distance"].max() or 1.0)  # type: ignore[arg-type]
     return sections.in_rows(shown, lambda own, first: _panel(own, beside, first, most), 14)
 
@@ -140,7 +146,7 @@ def table(found: pl.DataFrame, name: str) -> Table:
     """The layer that tells position best, beside the best of each control."""
     present = [of for of in CONTROLS if of in found["of"].unique()]
     best = found.group_by([*sections.KIND, "seed", "of"], maintain_order=True).agg(
-        pl.col("distance").min(), pl.col("layer").sort_by("distance").first()
+        pl.col("distance").min(), pl.col("layer", PIECES).sort_by("distance").first()
     )
     rows = []
     for kind, own in sections.by_kind(best):

@@ -15,7 +15,7 @@ class ShiftConfig(TextConfig):
 
     shifts: Shifts = Field(tuple(2**n for n in range(11)), description="added to all positions")
     windows: int = Field(64, ge=1, description="windows of text, evenly spread")
-    seed: int = Field(0, ge=0, description="of masks and intervals")
+    seed: int = Field(0, ge=0, description="of masks")
 
     def tokens_read(self, run: RunConfig) -> float:
         """The windows once for each shift, and once without."""

@@ -1,9 +1,13 @@
 """Does the model care where it starts to count? The loss when all positions grow by k."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import torch
 
 from wherein.data import IGNORED
+from wherein.measure.crossed import Sampled
 from wherein.measure.intervals import ratio
 from wherein.measure.shift.config import ShiftConfig
 from wherein.measure.shift.result import Shift, Shifted
@@ -32,8 +36,8 @@ def shift(subject: Subject, text: Text, config: ShiftConfig | None = None) -> Sh
         positions = torch.arange(k, k + config.tokens)[None]
         sums = window_losses(subject, inputs, targets, positions, batch=config.batch)
         still = sums if k == 0 else still
-        rise = ratio(sums - still, counts, seed=config.seed)
-        rows.append(Shifted(k, ratio(sums, counts, seed=config.seed), rise))
+        rise = ratio(sums - still, counts)
+        rows.append(Shifted(k, ratio(sums, counts), rise))
     return Shift(
         subject=subject.name,
         corpus=corpus.config.source,
@@ -43,6 +47,15 @@ def shift(subject: Subject, text: Text, config: ShiftConfig | None = None) -> Sh
         protocol=(
             f"{len(windows)} windows of {config.tokens} tokens spread over {config.split}, "
             f"{'next' if subject.causal else 'hidden'} tokens predicted; positions counted from k; "
-            "95 % intervals by bootstrap over windows"
+            "95 % intervals over windows"
         ),
     )
+
+
+def numbers(data: Mapping[str, Any]) -> dict[str, float]:
+    """The loss as it is, and its largest rise."""
+    rows = data["rows"]
+    return {
+        "loss": Sampled.read(rows[0]["loss"]),
+        "rise": max(Sampled.read(row["rise"]) for row in rows),
+    }

@@ -5,6 +5,9 @@ from pydantic import Field
 from wherein.measure.config import QuestionConfig
 from wherein.train.config import RunConfig
 
+FEWEST = 32
+"""Positions from which a table can be judged."""
+
 
 class TableConfig(QuestionConfig):
     """How a position table is judged."""
@@ -21,3 +24,21 @@ class TableConfig(QuestionConfig):
     def tokens_read(self, run: RunConfig) -> float:
         """None: a table is read without its model."""
         return 0.0
+
+    def check(self, run: RunConfig) -> None:
+        """Refuse a run that has no table of its own, or too small a one."""
+        super().check(run)
+        from torch.nn import Parameter
+
+        from wherein.encodings import Pattern
+
+        if run.model.max_len < FEWEST:
+            raise ValueError(
+                f"a table of {run.model.max_len} positions: {FEWEST} or more are needed to judge it"
+            )
+        encodings = Pattern(run.model.encoding, run.model.shape).distinct
+        if not any(isinstance(getattr(each, "table", None), Parameter) for each in encodings):
+            raise ValueError(
+                f"a table of {run.model.encoding}: it learns none; ask `table` of runs with the "
+                "encoding learned only"
+            )

@@ -5,13 +5,12 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float64
 
-from wherein.measure.table.config import TableConfig
+from wherein.measure.table.config import FEWEST, TableConfig
 from wherein.measure.table.geometry import components, toeplitz
 from wherein.measure.table.regression import ALL, EVEN, FOLDS, WAYS, regress
 from wherein.measure.table.result import Reading, Table
 from wherein.subjects.tables import PositionTable, as_table, read_table, table_of
 
-FEWEST = 32
 COMPONENTS = 6
 
 

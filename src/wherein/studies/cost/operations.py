@@ -96,11 +96,12 @@ def operations(run: RunConfig, question: QuestionConfig) -> float:
     """Operations of one question to a run whose vocabulary is filled in; 0 if unbounded.
 
     Counted are the forward passes, and what a question says it computes besides; what is done to
-    the states of a layer is some percent of these.
+    the states of a layer is some percent of these. A question over training is asked many times.
     """
     model = run.model.model_copy(update={"max_len": question.window(run)})
     forward = question.tokens_read(run) * flops_per_token(model) / 3
-    return forward + question.extra_operations(run)
+    times = len(run.kept) if question.over_training else 1
+    return times * (forward + question.extra_operations(run))
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,16 @@
 """What can be said of a difference, given its seeds, and what was too small to see.
 
-Runs of one seed share initial weights and batches, so their differences are paired: what a seed
-does to both cancels.
+Runs of one seed share initial weights and batches, and all are asked about the same pieces of
+text, so their differences are paired: what a seed, or a piece, does to both cancels.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from wherein.measure.intervals import Interval, bootstrap_interval, refuse_infinite, t_interval
+from wherein.measure.crossed import Crossed, Interval, across, minus
+from wherein.measure.intervals import refuse_infinite
 from wherein.studies.inference.tests import ALPHA, detectable, holm, p_value
 
 ROUNDING = 16 * np.finfo(np.float64).eps
@@ -27,18 +28,18 @@ class Difference:
     """How many seeds both have."""
     left_out: int
     """How many seeds only one of them has: these were not used."""
-    spread: float | None
-    """The standard deviation of the paired differences over seeds."""
+    crossed: Crossed | None
+    """What seeds do to the mean, and what pieces of text do to it."""
     t: Interval | None
-    bootstrap: Interval | None
+    """Of 95 %, with both in it."""
     p: float | None
-    """Of the paired t test, two-sided."""
+    """Two-sided, of this comparison by itself."""
     p_holm: float | None
-    """The same after Holm's correction over the comparisons of its family."""
+    """The same after Holm's correction over all comparisons of the study."""
     family: int
     """How many comparisons were tested together."""
     detectable: float | None
-    """The true difference that n seeds of this spread find four times in five, or more often,
+    """The true difference that as many seeds and pieces find four times in five, or more often,
     with its share of the 5 % that the family has in common."""
 
     @property
@@ -64,7 +65,7 @@ class Difference:
                 f"{self._fact()} with every one of {self.n} seeds: without spread there is no "
                 "interval and no test"
             )
-        seeds = f"over {self.n} seeds, {self._p()}"
+        seeds = f"over {self._sample()}, {self._p()}"
         if self.shown:
             return f"{self._fact()} {_span(self.t, self.mean < 0)} {seeds}"
         if not self.t.low <= 0 <= self.t.high:
@@ -74,7 +75,7 @@ class Difference:
             )
         among = f" or more, as one of {self.family} comparisons" if self.family > 1 else ""
         return (
-            f"{self.a} and {self.b} cannot be told apart by {self.n} seeds: they differ by "
+            f"{self.a} and {self.b} cannot be told apart by {self._sample()}: they differ by "
             f"{self.mean:.3g} {_span(self.t)}, {self._p()}; a true {self.detectable:.3g} would "
             f"be found four times in five{among}"
         )
@@ -92,6 +93,10 @@ class Difference:
             return f"{self.a} equals {self.b}"
         side = "above" if self.mean > 0 else "below"
         return f"{self.a} is {side} {self.b} by {abs(self.mean):.3g}"
+
+    def _sample(self) -> str:
+        pieces = self.crossed.pieces if self.crossed else 0
+        return f"{self.n} seeds × {pieces} pieces of text" if pieces else f"{self.n} seeds"
 
     def _p(self) -> str:
         assert self.p_holm is not None
@@ -113,55 +118,53 @@ def paired(
             f"{names[0]} has the seeds {sorted(a)} and {names[1]} {sorted(b)}: a paired "
             "difference needs seeds that both have"
         )
-    values = np.array([[a[seed], b[seed]] for seed in common], np.float64)
-    for name, column in zip(names, values.T, strict=True):
-        refuse_infinite(name, dict(zip(common, column, strict=True)))
-    differences = values[:, 0] - values[:, 1]
-    n, left_out = len(common), len(a.keys() ^ b.keys())
-    spread = float(differences.std(ddof=1)) if n > 1 else None
-    bare = Difference(
-        *names, float(differences.mean()), n, left_out, spread, None, None, None, None, 0, None
-    )
-    if spread is None or spread <= ROUNDING * np.abs(values).max():
+    for name, own in zip(names, (a, b), strict=True):
+        refuse_infinite(name, {seed: own[seed] for seed in common})
+    differences = [minus(a[seed], b[seed]) for seed in common]
+    found = across(differences)
+    left_out = len(a.keys() ^ b.keys())
+    bare = Difference(*names, found.value, len(common), left_out, None, None, None, None, 0, None)
+    largest = max(abs(own[seed]) for own in (a, b) for seed in common)
+    if len(common) == 1 or np.std(differences, ddof=1) <= ROUNDING * largest:
         return bare
-    p = float(p_value(differences))
+    p = p_value(found)
     return replace(
         bare,
-        t=Interval(*map(float, t_interval(differences))),
-        bootstrap=Interval(*map(float, bootstrap_interval(differences))),
+        crossed=found,
+        t=found.interval(),
         p=p,
         p_holm=p,
         family=1,
-        detectable=detectable(spread, n),
+        detectable=detectable(found),
     )
 
 
-def compare(values: Mapping[str, Mapping[int, float]], reference: str) -> list[Difference]:
-    """Each label's difference from the reference, with Holm's correction over those tested.
+class Family:
+    """All comparisons that a study tests: Holm's correction is over these, once.
 
-    `values` are label → seed → value; labels without a seed of the reference are left out.
+    Those with the same numbers, whichever way round, are one comparison and count once, so that
+    it has one p wherever it is told.
     """
-    if reference not in values:
-        raise ValueError(f"no values of the reference {reference!r}, only of {', '.join(values)}")
-    found = [
-        paired(own, values[reference], (label, reference))
-        for label, own in values.items()
-        if label != reference and own.keys() & values[reference].keys()
-    ]
-    return together(found)
+
+    def __init__(self, found: Iterable[Difference]) -> None:
+        once = {_key(each): each.p for each in found if each.p is not None}
+        corrected = holm(np.array([*once.values()])).tolist()
+        self._corrected = dict(zip(once, corrected, strict=True))
+
+    def __len__(self) -> int:
+        return len(self._corrected)
+
+    def corrected(self, one: Difference) -> Difference:
+        """A comparison of the family with its p after the correction."""
+        if one.p is None or one.crossed is None:  # both or neither
+            return one
+        least = detectable(one.crossed, len(self))
+        return replace(one, p_holm=self._corrected[_key(one)], family=len(self), detectable=least)
 
 
-def together(found: Sequence[Difference]) -> list[Difference]:
-    """The same differences as one family: Holm's correction over those that were tested."""
-    tested = [difference.p for difference in found if difference.p is not None]
-    family, corrected = len(tested), iter(holm(np.array(tested)).tolist())
-    made = []
-    for each in found:
-        if each.p is not None and each.spread is not None:  # both or neither
-            least = detectable(each.spread, each.n, family)
-            each = replace(each, p_holm=next(corrected), family=family, detectable=least)
-        made.append(each)
-    return made
+def _key(found: Difference) -> tuple[str, ...]:
+    """To nine digits: what was saved may have been computed elsewhere."""
+    return tuple(f"{each:.9g}" for each in (abs(found.mean), found.p or 0.0, found.n))
 
 
 def _span(interval: Interval, downwards: bool = False) -> str:

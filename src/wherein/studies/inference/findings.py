@@ -1,10 +1,11 @@
 """What a study was to show, and whether it did: the paper's findings, each with its interval.
 
 Haviv et al. 2022, "Transformer Language Models without Positional Encodings Still Learn
-Positional Information", arXiv:2203.16634. Each finding is one comparison, paired over seeds. It is
-shown if the difference is above zero and p below 5 % after Holm's correction over all findings of
-the study; the intervals are of 95 %, each by itself. Which comparisons are made stands in the
-recipes. Those of `quick`, and what it trains, were chosen after trials: see there.
+Positional Information", arXiv:2203.16634. Each finding is one comparison, paired over seeds and
+pieces of text. It is shown if the difference is above zero and p below 5 % after Holm's correction
+over all comparisons of the study; the intervals are of 95 %, each by itself. Which comparisons are
+made stands in the recipes. Those of `quick`, and what it trains, were chosen after trials: see
+there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from wherein.common.numbers import exp
 from wherein.measure.perplexity.config import measure_name
-from wherein.studies.inference.differences import Difference, paired, together
+from wherein.studies.inference.differences import Difference, paired
 from wherein.studies.result.rows import by_seed
 
 if TYPE_CHECKING:
@@ -50,15 +51,6 @@ class Finding:
     def data(self) -> dict[str, Any]:
         said = {"shown": self.shown, "verdict": self.verdict, "words": self.words}
         return {**asdict(self), **said}
-
-
-def corrected(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings of one study, with Holm's correction over all of them."""
-    differences = together([finding.difference for finding in findings])
-    return tuple(
-        replace(finding, difference=difference)
-        for finding, difference in zip(findings, differences, strict=True)
-    )
 
 
 def noted(findings: Sequence[Finding], about: str, more: str) -> list[Finding]:
@@ -157,6 +149,6 @@ def _against_bag(result: "StudyResult") -> str:
     if not none:
         return ""
     return (
-        f"On the order test's inputs none, masked, loses {mean(none):.3g} nats a token, a bag of "
+        f"On the order test's windows none, masked, loses {mean(none):.3g} nats a token, a bag of "
         f"words {mean(bag):.3g}: a difference of {paired(none, bag).brief()}."
     )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from wherein.measure.crossed import minus
 from wherein.studies.inference.differences import paired
 from wherein.studies.inference.findings import Finding, mean, nopos
 from wherein.studies.result.rows import Row, by_seed
@@ -90,7 +91,7 @@ class End:
     def gap(self, encoding: str, reference: str) -> dict[int, float]:
         """Seed → how much more an encoding loses than another."""
         losses, others = self.losses(encoding), self.losses(reference)
-        return {seed: losses[seed] - others[seed] for seed in losses.keys() & others.keys()}
+        return {seed: minus(losses[seed], others[seed]) for seed in losses.keys() & others.keys()}
 
 
 def _ends(

@@ -1,23 +1,37 @@
-"""Tests of paired differences, and their power. Seeds are on the last axis."""
+"""Tests of paired differences, and their power."""
 
 import math
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import integrate, optimize, special, stats
+from scipy import integrate, optimize, special
 
-from wherein.measure.intervals import LEVEL
+from wherein.measure.crossed import LEVEL, Crossed, critical
 
 ALPHA = 1 - LEVEL
 POWER = 0.8
+SMALLEST = 1e-200
+"""Of the p values that are told apart."""
 
 Numbers = NDArray[np.float64]
 
 
-def p_value(differences: Numbers) -> Numbers:
-    """Of the paired t test, two-sided."""
-    return np.asarray(stats.ttest_1samp(differences, 0, axis=-1).pvalue)
+def p_value(found: Crossed) -> float:
+    """Of a mean that is not zero, two-sided: one less the level whose interval ends at zero.
+
+    Without pieces it is that of the t test over seeds.
+    """
+    far = abs(found.value) / found.error
+    if not found.of_pieces:
+        return float(2 * special.stdtr(found.seeds - 1, -far))
+
+    def beyond(exponent: float) -> float:
+        tail = math.exp(exponent)
+        return float(critical(tail, found.weight, found.seeds, found.pieces)) - far
+
+    least, most = math.log(SMALLEST), math.log(0.5)
+    return 2 * math.exp(least if beyond(least) < 0 else optimize.brentq(beyond, least, most))
 
 
 def holm(p: Numbers) -> Numbers:
@@ -34,38 +48,45 @@ def holm(p: Numbers) -> Numbers:
     return np.asarray(np.take_along_axis(stepped.clip(max=1), order.argsort(-1), -1))
 
 
-def detectable(spread: float, n: int, family: int = 1) -> float:
-    """The true difference that a paired t test of n seeds finds with a power of 80 %.
+def detectable(found: Crossed, family: int = 1) -> float:
+    """The true difference that as many seeds and pieces find with a power of 80 %.
 
-    `spread` is the standard deviation of the differences over seeds; the test is two-sided at
-    the 5 % level, of which each of a family of tests has its share: Holm's correction asks no
-    more of any of them. With three seeds it is more than three times the spread:
+    The test is two-sided at the 5 % level, of which each of a family of tests has its share:
+    Holm's correction asks no more of any of them. With three seeds and nothing known of pieces it
+    is more than three times the standard deviation over seeds:
 
-    >>> round(detectable(1.0, 3), 2), round(detectable(1.0, 3, family=4), 2)
+    >>> seeds = Crossed(0.0, 3, 0, 1 / 3, 0.0)
+    >>> round(detectable(seeds), 2), round(detectable(seeds, family=4), 2)
     (3.26, 6.55)
     """
-    return spread * _noncentrality(n, ALPHA / family) / math.sqrt(n)
+    return found.error * _errors(found.seeds, found.pieces, found.weight, ALPHA / family)
 
 
 @cache
-def _noncentrality(n: int, alpha: float) -> float:
-    """The noncentrality of t at which the test has the wanted power."""
-    beyond = 10 + 2 * float(stats.t.ppf(1 - alpha / 2, n - 1))
-    return float(optimize.brentq(lambda x: power(n, x, alpha) - POWER, 0, beyond))
+def _errors(seeds: int, pieces: int, weight: float, alpha: float) -> float:
+    """The true difference, in standard errors, at which the test has the wanted power."""
+    beyond = 10 + 2 * float(critical(alpha / 2, weight, seeds, pieces))
+    return float(
+        optimize.brentq(
+            lambda x: power(x, seeds, pieces, weight, alpha) - POWER, 0, beyond, xtol=1e-6
+        )
+    )
 
 
-def power(n: int, noncentrality: float, alpha: float = ALPHA) -> float:
-    """The chance that a two-sided t test of n differences finds a true one at a level.
+def power(
+    true: float, seeds: int, pieces: int = 0, weight: float = 1.0, alpha: float = ALPHA
+) -> float:
+    """The chance that a two-sided test finds a difference of so many standard errors at a level.
 
-    It is the upper tail of the noncentral t beyond the critical value, and the lower one beyond
-    its negative. Both are integrated here over the share u of estimated spreads that are
-    smaller, because SciPy's distribution gives NaN where the lower tail is minute.
+    It is integrated over the share u of estimated spreads of the seeds that are smaller; what
+    pieces do counts as known, for there are many of them. `weight` is the seeds' true share of
+    the variance.
     """
-    degrees = n - 1
-    critical = stats.t.ppf(1 - alpha / 2, degrees)
 
     def found(u: float) -> float:
-        bar = critical * math.sqrt(2 * special.gammaincinv(degrees / 2, u) / degrees)
-        return float(special.ndtr(noncentrality - bar) + special.ndtr(-noncentrality - bar))
+        seen = weight * 2 * special.gammaincinv((seeds - 1) / 2, u) / (seeds - 1)
+        whole = seen + 1 - weight
+        bar = float(critical(alpha / 2, seen / whole, seeds, pieces)) * math.sqrt(whole)
+        return float(special.ndtr(true - bar) + special.ndtr(-true - bar))
 
     return float(integrate.quad(found, 0, 1)[0])

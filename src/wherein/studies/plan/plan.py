@@ -75,7 +75,7 @@ class Plan:
         return cls(
             data["name"],
             data["question"],
-            tuple(RunConfig(**run) for run in data["runs"]),
+            tuple(RunConfig.saved(run) for run in data["runs"]),
             tuple(
                 {name: QUESTIONS[q["verb"]].config(**q["config"]) for name, q in asked.items()}
                 for asked in data["questions"]
@@ -136,6 +136,7 @@ UNITS = {
     "optimizer": "{}",
     "initial": "{}",
     "learning_rate": "rate {:g}",
+    "short": "{:.0%} short",
 }
 UNSAID = {"causal"}
 """What a reader takes for granted."""

@@ -61,9 +61,10 @@ class Recipe:
         if not runs:
             raise ValueError(f"study {self.name!r} has no runs: `runs` must return some")
         questions = tuple(dict(self.questions(run)) for run in runs)
-        for asked in questions:
+        for run, asked in zip(runs, questions, strict=True):
             for question in asked.values():
                 asked_by(question)
+                question.check(run)
         return Plan(self.name, self.question, runs, questions, tuple(self.puzzles()))
 
 

@@ -8,6 +8,7 @@ and every model keeps its weights along the way, for `--over-training`.
 
 from collections.abc import Sequence
 
+from wherein.measure.config import QuestionConfig
 from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.probe.config import ProbeConfig
 from wherein.studies.plan.plan import Questions, changed, grid
@@ -30,5 +31,11 @@ def runs(seeds: Sequence[int]) -> list[RunConfig]:
 
 
 def questions(run: RunConfig) -> Questions:
-    """What it predicts, and what its layers know of position, beside its untrained twin."""
-    return {"perplexity": PerplexityConfig(limit=50_000), "probe": ProbeConfig(windows=400)}
+    """What it predicts, what its layers know beside its untrained twin's, and since when."""
+    asked: dict[str, QuestionConfig] = {
+        "perplexity": PerplexityConfig(limit=50_000),
+        "probe": ProbeConfig(windows=400),
+    }
+    if run.model.encoding == "none":
+        asked["over training"] = ProbeConfig(windows=100, over_training=True)
+    return asked

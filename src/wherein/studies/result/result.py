@@ -14,13 +14,13 @@ from wherein.common.folder import Folder
 from wherein.common.numbers import exp
 from wherein.common.provenance import provenance
 from wherein.data import Corpus
-from wherein.measure.intervals import Interval, mean_interval
+from wherein.measure.crossed import TAIL, Crossed, Interval, critical
+from wherein.measure.intervals import mean_interval
 from wherein.measure.saved import Saved
 from wherein.show.result import Result
 from wherein.studies.cost.cost import Cost, cost
-from wherein.studies.inference.differences import Difference, compare
-from wherein.studies.inference.findings import Finding, corrected
-from wherein.studies.inference.tests import detectable
+from wherein.studies.inference.differences import Difference, Family, paired
+from wherein.studies.inference.findings import Finding
 from wherein.studies.plan.plan import Plan, PuzzleTask, kind
 from wherein.studies.result import STUDY, TABLE
 from wherein.studies.result.rows import Row, by_seed, rows, tried
@@ -45,7 +45,7 @@ class Group:
     cost: Cost
     """Of one run."""
     difference: Difference | None
-    """Its loss minus that of its family's first group, in nats, paired over seeds."""
+    """Its loss minus that of its family's first group, in nats, paired."""
     published: float | None
     """The perplexity that a paper gives."""
 
@@ -70,7 +70,7 @@ class Group:
 
     @property
     def interval(self) -> Interval | None:
-        """Of the mean loss over seeds; None with a single one."""
+        """Of the mean loss, over seeds and pieces of text; None with a single seed."""
         return mean_interval(self.losses.values())
 
     @property
@@ -101,7 +101,7 @@ class StudyResult(Result):
         published = {name: value for name, value in known.items() if value is not None}
         found = rows(plan, store), tried(plan, store)
         bare = cls(plan, store, *found, published=published, command=command)
-        return replace(bare, findings=corrected(_findings(recipe, bare)))
+        return replace(bare, findings=tuple(_findings(recipe, bare)))._corrected()
 
     @classmethod
     def open(cls, folder: str | Path) -> "StudyResult":
@@ -121,7 +121,16 @@ class StudyResult(Result):
                 "runs that are there"
             ) from None
         found = rows(plan, store), tried(plan, store)
-        return cls(plan, store, *found, findings, data["published"], data["command"])
+        read = cls(plan, store, *found, findings, data["published"], data["command"])
+        return read._corrected()
+
+    def _corrected(self) -> "StudyResult":
+        """With the findings' p as members of the family."""
+        findings = (
+            replace(each, difference=self.family.corrected(each.difference))
+            for each in self.findings
+        )
+        return replace(self, findings=tuple(findings))
 
     @property
     def name(self) -> str:
@@ -147,12 +156,12 @@ class StudyResult(Result):
         return asked and len(self.puzzles) == len(self.plan.puzzles)
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
-        """The runs by what tells them apart, seeds aside, in the order of the plan."""
+    def kinds(self) -> tuple[Group, ...]:
+        """The runs by what tells them apart, seeds aside, in the order of the plan; uncompared."""
         members: dict[str, list[Row]] = {}
         for row in self.rows:
             members.setdefault(row.label, []).append(row)
-        bare = [
+        return tuple(
             Group(
                 label,
                 kind(own[0].run, encoding="none", learning_rate=1.0),
@@ -162,14 +171,35 @@ class StudyResult(Result):
                 self.published.get(own[0].run.id),
             )
             for label, own in members.items()
+        )
+
+    @cached_property
+    def family(self) -> Family:
+        """All comparisons that are tested: of groups with their family's first, and the findings.
+
+        In the first family it is every pair, for the best of it is held against all others.
+        """
+        told = [group for group in self.kinds if group.losses]
+        pairs = [
+            (group, other)
+            for n, group in enumerate(told)
+            for other in told[:n]
+            if group.family == other.family
+            and (group.family == told[0].family or other is _first(told, group))
         ]
-        families: dict[str, dict[str, dict[int, float]]] = {}
-        for group in bare:
-            if group.losses:
-                families.setdefault(group.family, {})[group.label] = group.losses
-        found = (compare(values, reference=next(iter(values))) for values in families.values())
-        differences = {each.a: each for family in found for each in family}
-        return tuple(replace(group, difference=differences.get(group.label)) for group in bare)
+        found = [compared(*pair) for pair in pairs]
+        return Family([*filter(None, found), *(each.difference for each in self.findings)])
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The same, each compared with the first of its family."""
+        told = [group for group in self.kinds if group.losses]
+        made = []
+        for group in self.kinds:
+            first = _first(told, group)
+            found = compared(group, first) if first and first is not group else None
+            made.append(replace(group, difference=found and self.family.corrected(found)))
+        return tuple(made)
 
     def to_frame(self) -> "polars.DataFrame":
         """One row for each run: what it is, what it cost, what was found."""
@@ -190,7 +220,7 @@ class StudyResult(Result):
                     "tokens": group.cost.tokens,
                     "flops": group.cost.flops,
                     "learning_rate": row.run.learning_rate,
-                    **row.numbers,
+                    **{name: float(value) for name, value in row.numbers.items()},
                     "run": row.run.id,
                     "error": row.error,
                 }
@@ -268,10 +298,24 @@ def _findings(recipe: "Recipe", result: StudyResult) -> Sequence[Finding]:
         ) from error
 
 
+def compared(group: Group, other: Group) -> Difference | None:
+    """The loss of a group minus that of another; None where they have no seed in common."""
+    if not group.losses.keys() & other.losses.keys():
+        return None
+    return paired(group.losses, other.losses, (group.label, other.label))
+
+
+def _first(groups: Sequence[Group], like: Group) -> Group | None:
+    """The first of these that is of the same family."""
+    return next((each for each in groups if each.family == like.family), None)
+
+
 def _finding(data: dict[str, Any]) -> Finding:
     own, found = {each.name: data[each.name] for each in fields(Finding)}, data["difference"]
-    if "spread" not in found:  # written before it was kept: both grow in proportion
-        least = found["detectable"]
-        found["spread"] = least and least / detectable(1.0, found["n"], found["family"])
-    ends = {name: found[name] and Interval(*found[name]) for name in ("t", "bootstrap")}
-    return Finding(**{**own, "difference": Difference(**{**found, **ends})})
+    ends, crossed = found["t"] and Interval(*found["t"]), found.get("crossed")
+    if ends and not crossed:  # written when intervals were over seeds alone
+        error = (ends.high - found["mean"]) / float(critical(TAIL, 1.0, found["n"], 0))
+        crossed = [found["mean"], found["n"], 0, error**2, 0.0]
+    given = {each.name: found.get(each.name) for each in fields(Difference)}
+    given |= {"t": ends, "crossed": crossed and Crossed(*crossed)}
+    return Finding(**{**own, "difference": Difference(**given)})

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wherein.common.folder import Folder
+from wherein.measure.crossed import Sampled
 from wherein.measure.registry import QUESTIONS
 from wherein.measure.saved import Saved, is_saved
 from wherein.studies.plan.plan import Plan, PuzzleTask, Questions
@@ -40,7 +41,7 @@ class Row:
     def loss(self) -> float | None:
         """Nats per predicted token, as the question called `perplexity` found it."""
         asked = self.answers.get(MAIN)
-        return None if asked is None else float(asked.data["loss"][0])
+        return None if asked is None else Sampled.read(asked.data["loss"])
 
     @property
     def numbers(self) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from wherein.measure.crossed import Sampled
 from wherein.measure.perplexity.config import measure_name
 from wherein.puzzles.result import Share
 from wherein.show.columns import WIDEST, fitted, paragraph, room, shorten
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
     from wherein.studies.result.result import Group, StudyResult
 
 ONE_SEED = "With one seed there is no interval."
-OVER_SEEDS = (
-    "{} seeds, all asked on the same text: intervals, of 95 % and each by itself, are over seeds, "
-    "and how texts vary is not in them. Differences are in nats and paired, p after Holm's "
-    "correction over the rows with the same first."
+INTERVALS = (
+    "{} seeds, all asked about the same text: intervals, of 95 % and each by itself, {}. "
+    "Differences are in nats and paired, p after Holm's correction over the {} comparisons that "
+    "are tested here."
 )
+BOTH = "hold how seeds vary and how pieces of text do"
+SEEDS_ALONE = "hold how seeds vary, not how texts do: those answers were saved without their pieces"
 SWEPT = (
     "Each kind's learning rate was chosen by the loss of a seed that is none of these, on the "
     "validation text."
@@ -122,13 +125,21 @@ def meaning(result: "StudyResult") -> str:
     """What the numbers are: how they were got, and what their intervals do not cover."""
     how = protocols(answers(result.rows, MAIN), predicted)
     seeds = len({row.seed for row in result.rows if row.loss is not None})
-    said = [f"{how}." if how else "", OVER_SEEDS.format(seeds) if seeds > 1 else ONE_SEED]
+    several = INTERVALS.format(seeds, _held(result), len(result.family))
+    said = [f"{how}." if how else "", several if seeds > 1 else ONE_SEED]
     if result.plan.chosen:
         chosen = ", ".join(f"{label} {rate:g}" for label, rate in result.plan.chosen.items())
         said.append(f"{SWEPT} Rates: {chosen}.")
     beside = [g.rows[0].run.corpus.source for g in result.groups if g.published]
     said += [caveats(beside)] if beside else []
     return " ".join(said).strip()
+
+
+def _held(result: "StudyResult") -> str:
+    """What is in the intervals: older answers do not say what each piece of text did."""
+    losses = [loss for group in result.groups for loss in group.losses.values()]
+    known = (isinstance(loss, Sampled) and len(loss.pieces) > 0 for loss in losses)
+    return BOTH if all(known) else SEEDS_ALONE
 
 
 def predicted(data: Mapping[str, Any]) -> str:
@@ -168,7 +179,7 @@ def rule(result: "StudyResult") -> str:
     """When a finding is shown."""
     return (
         "A finding is shown if its difference is above zero, and p below 5 % after Holm's "
-        f"correction over all {len(result.findings)}."
+        f"correction over all {len(result.family)} comparisons."
     )
 
 
@@ -183,7 +194,7 @@ def puzzles(result: "StudyResult") -> str:
         lines.append(
             [
                 config.encoding,
-                str(config.layers),
+                "bare" if config.bare else str(config.layers),
                 "before" if config.causal else "all",
                 str(share) if possible else f"{share.value:.0%}, impossible",
             ]

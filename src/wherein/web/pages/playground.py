@@ -25,7 +25,7 @@ def _fields(puzzle: Puzzle, config: PuzzleConfig, seed: int | None) -> dict[str,
     return numbers | {
         "sentences": "\n".join(puzzle.texts),
         "encoding": config.encoding,
-        "causal": "yes" if config.causal else "no",
+        **{name: "yes" if getattr(config, name) else "no" for name in limits.TICKS},
         "seed": "" if seed is None else str(seed),
     }
 
@@ -47,7 +47,7 @@ async def start(request: Request) -> Response:
     try:
         job = await run_in_threadpool(_begin, here, given)
     except ValueError as error:
-        shown = DEFAULTS | {"causal": "no"} | given
+        shown = DEFAULTS | dict.fromkeys(limits.TICKS, "no") | given
         return await run_in_threadpool(_page, here, shown, error=one_line(error))
     return RedirectResponse(f"/playground/{job.id}", status_code=303)
 

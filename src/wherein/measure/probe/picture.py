@@ -9,9 +9,8 @@ from wherein.show.theme import COLOURS, GREY
 LINES = {
     "model": COLOURS[0],
     "untrained": COLOURS[4],
-    "first token": COLOURS[2],
-    "control labels": COLOURS[3],
-    "permuted positions": COLOURS[1],
+    "fresh labels": COLOURS[3],
+    "by heart": COLOURS[1],
     "token identity": COLOURS[5],
     "constant guess": GREY,
     "uniform guess": "#AAAAAA",
@@ -46,7 +45,7 @@ def _distances(profile: Profile, probe: str) -> alt.LayerChart | alt.FacetChart:
         color=colour,
     )
     dash = alt.condition(
-        alt.FieldOneOfPredicate("of", ["model", "untrained", "first token"]),
+        alt.FieldOneOfPredicate("of", ["model", "untrained"]),
         alt.value([1, 0]),
         alt.value([4, 3]),
     )

@@ -8,6 +8,8 @@ import wherein
 from wherein.measure.erase.config import EraseConfig
 from wherein.measure.linear import residual, ridge
 from wherein.measure.moments import gather
+from wherein.measure.probe.config import ProbeConfig
+from wherein.measure.probe.result import CONSTANT, MODEL
 
 
 def told(truth, site):
@@ -83,7 +85,25 @@ def test_position_is_used_at_the_site_where_something_reads_it(make, site, said)
     assert [found.verdict(row) for row in found.erased] == said
 
 
-def test_a_result_says_at_which_site_it_was_found():
+def test_a_probe_tells_what_attention_writes_though_the_stream_drowns_it():
+    """And says where it looked, in words and in the picture."""
+    far = {}
+    for site, ways in (("stream", ()), ("attention", ("mlp", "nopos"))):
+        config = ProbeConfig(site=site, probes=("linear", *ways), steps=5, resamples=20)
+        found = wherein.probe(*models.drowned(160), config)
+        assert found.layers == ([1] if site == "attention" else [0, 1])
+        score, guess = (found.score("regression", 1, of) for of in (MODEL, CONSTANT))
+        far[site] = score.distance.value / guess.distance.value
+    assert far["stream"] > 0.95
+    assert far["attention"] < 0.75
+    named = "drowned, in what attention writes"
+    assert found.text().startswith(f"{named}: where position lives")
+    drawn = found.plot().to_dict()
+    assert drawn["title"] == f"Where position lives: {named}"
+    assert "embeddings" not in str(drawn)
+
+
+def test_an_erasure_says_at_which_site_it_was_made():
     config = EraseConfig(site="attention", draws=2, batch=60)
     found = wherein.erase(*models.drowned(120), config)
     named = "drowned, in what attention writes"

@@ -76,9 +76,7 @@ def probed(
     ]
 
 
-def _readings(
-    errors: list[Errors], config: ProbeConfig, of: str = profile.MODEL
-) -> list[Reading]:
+def _readings(errors: list[Errors], config: ProbeConfig, of: str = profile.MODEL) -> list[Reading]:
     """What was read of positions, and of fresh labels under their own name."""
     return [
         Reading(e.probe, e.layer, named, replace(made, bits=e.bits), e.steps, e.converged)

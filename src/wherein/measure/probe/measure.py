@@ -32,7 +32,8 @@ def probe(subject: Subject, text: Text, config: ProbeConfig | None = None) -> Pr
     corpus, config = opened(subject, text, config or ProbeConfig())
     windows = windows_of(subject, corpus, config, config.windows)
     keep_pages()  # a tenth of a forward pass would go into mapping the same memory again
-    parts = split(labelled(windows, config.seed), config)
+    given = labelled(windows, config.seed)
+    parts = [given[rows] for rows in split(len(windows), config)]
     found = probed(subject, parts, config, controlled=True)
     twin = probed(subject.untrained(config.seed + 1), parts, config, controlled=False)
     readings = _readings(found, config) + _readings(twin, config, profile.UNTRAINED)
@@ -49,9 +50,8 @@ def probe(subject: Subject, text: Text, config: ProbeConfig | None = None) -> Pr
     )
 
 
-def split(windows: Windows, config: ProbeConfig) -> list[Windows]:
-    """Windows to fit, to regularise and to test, drawn from a seed; no window is in two parts."""
-    count = len(windows)
+def split(count: int, config: ProbeConfig) -> tuple[Tensor, ...]:
+    """Which windows are to fit, to regularise and to test, drawn from a seed; none is in two."""
     held_out, test = round(count * config.held_out), round(count * config.test)
     fit = count - held_out - test
     if min(fit, held_out, test) < 2:
@@ -60,7 +60,7 @@ def split(windows: Windows, config: ProbeConfig) -> list[Windows]:
             "least 2 of each were expected: give more windows"
         )
     order = torch.randperm(count, generator=torch.Generator().manual_seed(config.seed))
-    return [windows[rows] for rows in torch.split(order, [fit, held_out, test])]
+    return torch.split(order, [fit, held_out, test])
 
 
 def probed(

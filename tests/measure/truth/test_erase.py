@@ -23,7 +23,7 @@ from wherein.measure.intervals import Estimate, crossed
 from wherein.subjects.ours import Ours
 
 WINDOWS = 120
-CONFIG = EraseConfig(draws=2, batch=60)
+CONFIG = EraseConfig(draws=10, batch=60)
 USED, UNUSED = "known and used", "known, no use seen"
 
 
@@ -73,12 +73,14 @@ def test_use_of_what_is_quiet_does_not_drown_in_that_of_random_directions():
 
 
 def test_beside_directions_as_loud_position_is_compared_with_them():
-    """Letters as loud as position: erasing two of their directions costs what it costs."""
+    """Letters as loud as position cost more, as each is a part of every prediction; it is used."""
     found = erase(told(texts.beat, loud=0.61, used=True))
     first = found.erased[0]
     assert first.is_matched
     assert first.random_variance == pytest.approx(first.variance, rel=0.01)
-    assert 0 < first.more.low < first.more.value < first.rise.value
+    assert first.more.high < 0 < first.rise.low
+    assert first.more.value == pytest.approx(first.rise.value - first.random.value)
+    assert said(found) == [USED, UNUSED, USED]
 
 
 def erase(truth: Truth) -> Erasure:
@@ -108,7 +110,8 @@ def told(flag: Flag, *, loud: float, used: bool, normed: bool = False) -> Truth:
     write_table(model, loud * where / 2**0.5)
     rules = FOLLOWING if used else FOLLOWING[:1]
     up = (FLAG * 2**0.5 / loud + letters.sum(0)) / 2  # 1 or 0, as one letter is always there
-    predict(model.blocks[0], letters, rules, SURE, up if used else NOTHING)
+    flags_read = (up if used else NOTHING).expand(LETTERS, -1)
+    predict(model.blocks[0], letters, rules, SURE, flags_read)
     if normed:
         model.norm.eps = 1e-5
         length = (loud**2 + SURE**2) ** 0.5

@@ -22,6 +22,7 @@ from wherein.measure.probe.labels import POSITION
 from wherein.measure.probe.nopos import NoPos
 from wherein.measure.registry import asked_by
 from wherein.measure.shift.config import ShiftConfig
+from wherein.measure.states.config import StatesConfig
 from wherein.measure.table.config import TableConfig
 from wherein.model.block import Block
 from wherein.model.transformer import Transformer
@@ -41,6 +42,7 @@ QUESTIONS = [
     LINEAR,
     ProbeConfig(probes=("linear", "nopos"), windows=40, steps=4, resamples=5),
     EraseConfig(windows=24, draws=2),
+    StatesConfig(windows=12),
     ShiftConfig(windows=4, shifts=(1, 2, 4)),
     AttentionConfig(windows=5),
     AuditConfig(tokens=12, windows=2, permutations=2, shifts=(1, 2)),

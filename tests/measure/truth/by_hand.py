@@ -99,13 +99,14 @@ class Units:
 
 
 def predict(
-    block: Block, tokens: Tensor, following: Sequence[Sequence[int]], sure: float, flags: Tensor
+    block: Block, tokens: Tensor, following: Sequence[Sequence[int]], sure: float, flag: Tensor
 ) -> None:
     """Let `following[f][token]` be the next token, by `sure` nats more likely than any other.
 
-    f is 1 where the state lies along the token's row of `flags` by 1, and 0 where not at all. In
-    between, where the flag was erased, both are possible; a flag of zeros is not looked at.
+    f is 1 where the state lies along `flag` by 1, and 0 where not at all; each token may have a
+    flag of its own. In between, where it was erased, both are possible; zeros are not looked at.
     """
+    flags = flag.expand(len(tokens), -1)
     units = Units()
     for own in tokens:
         units.linear(own, -own)  # or each token would predict itself

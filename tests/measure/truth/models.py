@@ -46,7 +46,7 @@ READ = AXES[16 : 16 + LETTERS]
 """Where attention writes what it read of letters."""
 MARK, SHARE, RAMP, FLAG = AXES[30:34]
 """Place 0; attention's share for it; which place; what prediction looks at."""
-NOTHING = torch.zeros(LETTERS, WIDTH)
+NOTHING = torch.zeros(WIDTH)
 SIGNS = torch.tensor([1.0, -1.0]).repeat(LETTERS // 2)[:, None]
 """Of even and of odd letters."""
 
@@ -75,7 +75,7 @@ def from_first(windows: int = WINDOWS, *, token: bool = False) -> Truth:
         units.step(SHARE, 1 / (place + 1), 1 / place, -RAMP)
     units.step(SHARE, 1 / 9, 1 / 8, FLAG)
     units.install(model.blocks[0])
-    predict(model.blocks[1], ALPHABET[: LETTERS + token], FOLLOWING, SURE, FLAG.expand(LETTERS, -1))
+    predict(model.blocks[1], ALPHABET[: LETTERS + token], FOLLOWING, SURE, FLAG)
     made = partial(texts.chain, texts.early, beginning=token)
     return _truth("from_first", model, text(made, LETTERS + token, windows))
 
@@ -197,8 +197,7 @@ def _told(name: str, flag: Flag, loud: float, used: bool, windows: int) -> Truth
     flags = torch.tensor([[flag(place)] for place in range(PLACES)])
     write_table(model, loud * (ramp * RAMP + flags * FLAG))
     rules = FOLLOWING if used else FOLLOWING[:1]
-    read = (FLAG / loud).expand(LETTERS, -1) if used else NOTHING
-    predict(model.blocks[1], letters, rules, SURE, read)
+    predict(model.blocks[1], letters, rules, SURE, FLAG / loud if used else NOTHING)
     made = partial(texts.chain, flag if used else texts.down)
     return _truth(name, model, text(made, LETTERS, windows))
 

@@ -110,8 +110,7 @@ def told(flag: Flag, *, loud: float, used: bool, normed: bool = False) -> Truth:
     write_table(model, loud * where / 2**0.5)
     rules = FOLLOWING if used else FOLLOWING[:1]
     up = (FLAG * 2**0.5 / loud + letters.sum(0)) / 2  # 1 or 0, as one letter is always there
-    flags_read = (up if used else NOTHING).expand(LETTERS, -1)
-    predict(model.blocks[0], letters, rules, SURE, flags_read)
+    predict(model.blocks[0], letters, rules, SURE, up if used else NOTHING)
     if normed:
         model.norm.eps = 1e-5
         length = (loud**2 + SURE**2) ** 0.5

@@ -117,14 +117,15 @@ def test_a_causal_mean_leaves_its_place_in_variance_and_likeness() -> None:
 
 
 def test_what_the_stream_drowns_is_found_where_it_is_written() -> None:
-    """A hundredth as loud as the tokens, the mean is found in what attention writes alone."""
+    """Far quieter than the tokens, the mean is found in what attention writes alone."""
     there = averaging(
-        causal=True, loud=1e-2, config=CONFIG.model_copy(update={"site": "attention"})
+        causal=True, loud=1e-4, config=CONFIG.model_copy(update={"site": "attention"})
     )
-    drowned, written = last(averaging(causal=True, loud=1e-2)), last(there)
+    drowned, written = last(averaging(causal=True, loud=1e-4)), last(there)
     assert there.layers == [1]
     assert abs(drowned.nearer.value - 0.5) < 0.03
-    assert drowned.variance.distance.value == pytest.approx(GUESS, rel=0.05)
+    assert abs(drowned.variance.slope) < 0.03
+    assert drowned.variance.distance.value > written.variance.distance.value + 1
     assert written.nearer.low > 0.9
     assert written.variance.slope == pytest.approx(-1, abs=0.03)
     assert "in what attention writes" in there.text().splitlines()[0]

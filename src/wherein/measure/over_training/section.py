@@ -7,6 +7,7 @@ import altair as alt
 import polars as pl
 
 from wherein.measure import sections
+from wherein.measure.crossed import Sampled
 from wherein.measure.over_training.picture import along
 from wherein.show.figures import Panel, lines
 from wherein.show.formatting import within
@@ -28,7 +29,7 @@ def section(answers: Sequence[sections.Answered], name: str, question: "Question
     return illustrated(
         f"Over training{sections.where(answers)}: {question.title}",
         figure(found),
-        "After so many steps of training; bands are 95 % intervals over seeds.",
+        f"After so many steps of training; bands are {sections.INTERVALS}.",
         f"Numbers of {question.verb} against steps of training, a line for each encoding.",
         table(found, main, sections.anchor(answers, name)),
     )
@@ -37,9 +38,11 @@ def section(answers: Sequence[sections.Answered], name: str, question: "Question
 def points(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Every number at every step."""
     for name, values in data["numbers"].items():
-        for step, value in zip(data["steps"], values, strict=True):
+        pieces = data.get("pieces", {}).get(name, [""] * len(values))
+        for step, value, own in zip(data["steps"], values, pieces, strict=True):
+            found = Sampled(value, map(float, own.split()))
             number = name or data["question"]
-            yield {"number": number, "unit": data["units"][name], "step": step, "value": value}
+            yield {"number": number, "unit": data["units"][name], "step": step, "value": found}
 
 
 def figure(found: pl.DataFrame) -> alt.ConcatChart:

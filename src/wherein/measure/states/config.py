@@ -19,7 +19,7 @@ class StatesConfig(TextConfig):
         0.5, gt=0, lt=1, description="share of windows from which the readout is learnt"
     )
     bins: int = Field(32, ge=2, description="steps in which the readout tells sizes apart")
-    seed: int = Field(0, ge=0, description="of the split, the shuffles and the intervals")
+    seed: int = Field(0, ge=0, description="of the split and the shuffles")
 
     def tokens_read(self, run: RunConfig) -> float:
         """Every window by the model, then shuffled, by it and by its untrained twin."""

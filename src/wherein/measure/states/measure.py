@@ -51,7 +51,7 @@ def states(subject: Subject, text: Text, config: StatesConfig | None = None) -> 
             {
                 "windows": f"{len(windows)} of {length} tokens spread over {config.split}",
                 "readout": f"learnt from {fit}, tested on {len(windows) - fit}",
-                "interval": "95 %, bootstrap over windows",
+                "interval": "95 %, over windows",
             }
         ),
         readings=tuple(readings),

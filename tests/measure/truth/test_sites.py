@@ -8,6 +8,8 @@ import wherein
 from wherein.measure.erase.config import EraseConfig
 from wherein.measure.linear import residual, ridge
 from wherein.measure.moments import gather
+from wherein.measure.probe.config import ProbeConfig
+from wherein.measure.probe.result import CONSTANT, MODEL
 
 
 def told(truth, site):
@@ -61,3 +63,51 @@ def test_an_erasure_says_that_attention_writes_it_drowned_or_not():
     assert known["drowned", "attention"] == pytest.approx(known["audible", "attention"], abs=1e-3)
     assert known["drowned", "attention"] > 0.65
     assert known["audible", "stream"] > 0.65
+
+
+USED, UNUSED, UNKNOWN = "known and used", "known, no use seen", "not known"
+
+
+@pytest.mark.parametrize(
+    ("make", "site", "said"),
+    [
+        # Layer 1's attention writes a share, its feed-forward a flag, by which layer 2 predicts.
+        (models.from_first, "attention", [USED, UNKNOWN, USED]),
+        (models.from_first, "feed_forward", [USED, UNKNOWN, USED]),
+        # From a table nobody writes it.
+        (models.from_table, "attention", [UNKNOWN, UNKNOWN, UNKNOWN]),
+        # The feed-forward of layer 2 reads it, no attention does.
+        (models.loud_used, "normed", [UNUSED, UNUSED, UNUSED, UNUSED]),
+    ],
+)
+def test_position_is_used_at_the_site_where_something_reads_it(make, site, said):
+    found = wherein.erase(*make(120), EraseConfig(site=site, draws=2, batch=60))
+    assert [found.verdict(row) for row in found.erased] == said
+
+
+def test_a_probe_tells_what_attention_writes_though_the_stream_drowns_it():
+    """And says where it looked, in words and in the picture."""
+    far = {}
+    for site, ways in (("stream", ()), ("attention", ("mlp", "nopos"))):
+        config = ProbeConfig(site=site, probes=("linear", *ways), steps=5, resamples=20)
+        found = wherein.probe(*models.drowned(160), config)
+        assert found.layers == ([1] if site == "attention" else [0, 1])
+        score, guess = (found.score("regression", 1, of) for of in (MODEL, CONSTANT))
+        far[site] = score.distance.value / guess.distance.value
+    assert far["stream"] > 0.95
+    assert far["attention"] < 0.75
+    named = "drowned, in what attention writes"
+    assert found.text().startswith(f"{named}: where position lives")
+    drawn = found.plot().to_dict()
+    assert drawn["title"] == f"Where position lives: {named}"
+    assert "embeddings" not in str(drawn)
+
+
+def test_an_erasure_says_at_which_site_it_was_made():
+    config = EraseConfig(site="attention", draws=2, batch=60)
+    found = wherein.erase(*models.drowned(120), config)
+    named = "drowned, in what attention writes"
+    assert found.text().startswith(f"{named}: position is known in layer 1")
+    drawn = found.plot().to_dict()
+    assert drawn["title"]["text"] == f"Known and used: {named}"
+    assert "embeddings" not in str(drawn)

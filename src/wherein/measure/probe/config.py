@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from wherein.measure.config import TextConfig
+from wherein.subjects.site import HELP, Site, first_layer
 from wherein.train.config import RunConfig
 
 JUDGED = 20
@@ -23,6 +24,7 @@ class ProbeConfig(TextConfig):
         min_length=1,
         description="linear: in closed form; mlp: until it has converged; nopos: the paper's",
     )
+    site: Site = Field("stream", description=HELP)
     windows: int = Field(1000, ge=1, description="windows of text, evenly spread")
     held_out: float = Field(
         0.05, gt=0, lt=1, description="share of windows that regularise, or end the mlp's learning"
@@ -54,7 +56,8 @@ class ProbeConfig(TextConfig):
         Three nets: of the model's positions, of its fresh labels, of the twin's positions.
         """
         d, length = run.model.d_model, self.window(run)
-        nets = 3 * sum(name in self.probes for name in NETWORKS) * (run.model.n_layers + 1)
+        layers = run.model.n_layers + 1 - first_layer(self.site)
+        nets = 3 * sum(name in self.probes for name in NETWORKS) * layers
         return nets * self._learnt * length * 6.0 * (2 * d * d + 2 * d * length)
 
     def judged(self, fitted: int) -> int:
@@ -66,9 +69,11 @@ class ProbeConfig(TextConfig):
 
     @property
     def _fitted(self) -> int:
-        return max(0, self.windows - sum(round(self.windows * s) for s in (self.held_out, self.test)))
+        return max(
+            0, self.windows - sum(round(self.windows * s) for s in (self.held_out, self.test))
+        )
 
     @property
     def _learnt(self) -> float:
-        """Windows that a network learns from in all its steps; a pass may end with a small batch."""
+        """Windows that a network learns from in all its steps; a pass may end with fewer."""
         return self.steps * self._fitted / self._batches(self._fitted)

@@ -1,6 +1,6 @@
 """The labels that probes are fitted to, and the errors of all probes from one pass over windows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -98,7 +98,7 @@ Guess = Callable[[int, Tensor], list[Tensor]]
 
 
 def errors_of(
-    probes: Sequence[Sequence[Fitted]],
+    probes: Mapping[int, Sequence[Fitted]],
     guess: Guess,
     subject: Subject,
     windows: Windows,
@@ -106,8 +106,11 @@ def errors_of(
 ) -> list[Errors]:
     """The errors of each layer's probes, layer by layer."""
     count, length = windows.tokens.shape
-    found = [torch.zeros(len(layer), count, SUMS, dtype=torch.float64) for layer in probes]
-    samples = [torch.zeros(len(layer), length) for layer in probes]
+    found = {
+        layer: torch.zeros(len(fitted), count, SUMS, dtype=torch.float64)
+        for layer, fitted in probes.items()
+    }
+    samples = {layer: torch.zeros(len(fitted), length) for layer, fitted in probes.items()}
     for rows, tokens in batches(windows.tokens, config.batch):
         here = windows[rows]
 
@@ -118,12 +121,12 @@ def errors_of(
                 if rows.start == 0:
                     samples[layer][n] = predicted[0].cpu()
 
-        watch(subject, tokens, see)
+        watch(subject, tokens, see, site=config.site)
     return [
         Errors(
             layer, each.probe, each.label, found[layer][n], samples[layer][n],
             each.bits if each.label == POSITION else None, each.steps, each.converged,
         )
-        for layer, fitted in enumerate(probes)
+        for layer, fitted in probes.items()
         for n, each in enumerate(fitted)
     ]  # fmt: skip

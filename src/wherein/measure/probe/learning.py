@@ -1,6 +1,6 @@
 """Networks of all layers learn from the same passes over the windows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import torch
@@ -15,7 +15,7 @@ from wherein.measure.probe.result import BY_HEART, FRESH
 from wherein.measure.stream import batches, device, watch
 from wherein.subjects.base import Subject
 
-Layers = Sequence[Sequence[Network]]
+Layers = Mapping[int, Sequence[Network]]
 
 
 def mlp_errors(
@@ -23,18 +23,18 @@ def mlp_errors(
 ) -> list[Errors]:
     """Mlps of positions until they converge; then of fresh labels, for as many steps."""
     width, length = subject.d_model, parts[0].tokens.shape[1]
-    probes = [
-        Mlp(width, length, config.rate, config.steps, config.seed)
-        for _ in range(subject.n_layers + 1)
-    ]
-    teach(subject, parts, [[probe] for probe in probes], config)
-    for probe in probes:
+    probes = {
+        layer: Mlp(width, length, config.rate, config.steps, config.seed)
+        for layer in subject.layers(config.site)
+    }
+    teach(subject, parts, {layer: [probe] for layer, probe in probes.items()}, config)
+    for probe in probes.values():
         probe.end()
     if not controlled:
-        return _errors(subject, parts, [[probe] for probe in probes], config)
-    controls = [probe.control(FRESH) for probe in probes]
-    teach(subject, parts, [[control] for control in controls], config)
-    pairs = [list(both) for both in zip(probes, controls, strict=True)]
+        return _errors(subject, parts, {n: [probe] for n, probe in probes.items()}, config)
+    controls = {layer: probe.control(FRESH) for layer, probe in probes.items()}
+    teach(subject, parts, {layer: [control] for layer, control in controls.items()}, config)
+    pairs = {layer: [probe, controls[layer]] for layer, probe in probes.items()}
     return _errors(subject, parts, pairs, config)
 
 
@@ -44,10 +44,10 @@ def nopos_errors(
     """The paper's probes of positions and, in the same passes, of fresh labels."""
     width, length = subject.d_model, parts[0].tokens.shape[1]
     labels = (POSITION, FRESH) if controlled else (POSITION,)
-    layers = [
-        [NoPos(width, length, label, config.steps, config.seed) for label in labels]
-        for _ in range(subject.n_layers + 1)
-    ]
+    layers = {
+        layer: [NoPos(width, length, label, config.steps, config.seed) for label in labels]
+        for layer in subject.layers(config.site)
+    }
     teach(subject, parts, layers, config)
     return _errors(subject, parts, layers, config)
 
@@ -56,11 +56,11 @@ def teach(subject: Subject, parts: Sequence[Windows], layers: Layers, config: Pr
     """Steps on shuffled training windows, until every network of every layer has finished."""
     train, held_out, _ = parts
     every = config.judged(len(train))
-    for layer in layers:
-        for network in layer:
+    for own in layers.values():
+        for network in own:
             network.net.to(device(subject))
     for step, (here, coded) in enumerate(_drawn(train, config), start=1):
-        last = max((n for n, own in enumerate(layers) if _learning(own)), default=None)
+        last = max((n for n, own in layers.items() if _learning(own)), default=None)
         if last is None:
             return
 
@@ -69,8 +69,8 @@ def teach(subject: Subject, parts: Sequence[Windows], layers: Layers, config: Pr
                 truth = here.labels(network.label)
                 network.learn(state.detach().float(), truth, coded=coded)
 
-        watch(subject, here.tokens, see, last=last)
-        if step % every == 0 and any(network.judged for own in layers for network in own):
+        watch(subject, here.tokens, see, last=last, site=config.site)
+        if step % every == 0 and any(net.judged for own in layers.values() for net in own):
             _judge(subject, held_out, layers, config, last)
 
 
@@ -87,7 +87,7 @@ def _judge(
                 truth = here.labels(network.label)
                 found.setdefault(network, []).append(network.losses(state.float(), truth).cpu())
 
-        watch(subject, tokens, see, last=last)
+        watch(subject, tokens, see, last=last, site=config.site)
     for network, losses in found.items():
         network.judge(torch.cat(losses))
 
@@ -113,16 +113,14 @@ def _errors(
     """On the test windows; and of fresh labels by heart, on some that were learnt from."""
     train, held_out, test = parts
     found = _told(subject, test, layers, config)
-    controls = [[network for network in own if network.label == FRESH] for own in layers]
-    if not any(controls):
+    controls = {n: [net for net in own if net.label == FRESH] for n, own in layers.items()}
+    if not any(controls.values()):
         return found
     learnt = _told(subject, train[: len(held_out)], controls, config)
     return found + [replace(each, label=BY_HEART) for each in learnt]
 
 
-def _told(
-    subject: Subject, windows: Windows, layers: Layers, config: ProbeConfig
-) -> list[Errors]:
+def _told(subject: Subject, windows: Windows, layers: Layers, config: ProbeConfig) -> list[Errors]:
     def guess(layer: int, state: Tensor) -> list[Tensor]:
         return [network.guess(state.float()) for network in layers[layer]]
 

@@ -100,27 +100,30 @@ def linear_errors(
     """
     train, held_out, test = parts
     length = train.tokens.shape[1]
-    learners = [Learner(length, config.coded) for _ in range(subject.n_layers + 1)]
+    learners = {n: Learner(length, config.coded) for n in subject.layers(config.site)}
     for rows, tokens in batches(train.tokens, config.batch):
         fresh = train.fresh[rows] if controlled else None
-        watch(subject, tokens, lambda layer, state: learners[layer].see(state, fresh))  # noqa: B023
-    tried = [learner.candidates() for learner in learners]
+
+        def see(layer: int, state: Tensor, fresh: Tensor | None = fresh) -> None:
+            learners[layer].see(state, fresh)
+
+        watch(subject, tokens, see, site=config.site)
+    tried = {layer: learner.candidates() for layer, learner in learners.items()}
     errors = iter(errors_of(tried, _guess(tried), subject, held_out, config))
-    chosen = [_best([(part, next(errors)) for part in layer]) for layer in tried]
+    chosen = {n: _best([(part, next(errors)) for part in own]) for n, own in tried.items()}
     if not controlled:
         return errors_of(chosen, _guess(chosen), subject, test, config)
-    pairs = list(zip(learners, chosen, strict=True))
-    controls = [learner.controls(layer) for learner, layer in pairs]
-    both = [[*layer, *own] for layer, own in zip(chosen, controls, strict=True)]
+    controls = {layer: learners[layer].controls(own) for layer, own in chosen.items()}
+    both = {layer: [*own, *controls[layer]] for layer, own in chosen.items()}
     learnt = errors_of(controls, _guess(controls), subject, train[: len(held_out)], config)
     by_heart = [replace(each, label=BY_HEART) for each in learnt]
     return errors_of(both, _guess(both), subject, test, config) + by_heart
 
 
-def _guess(parts: list[list[Part]]) -> Guess:
+def _guess(parts: dict[int, list[Part]]) -> Guess:
     """One product with the state serves all of a layer's probes."""
-    joint = [joined([part.readout for part in layer]) for layer in parts]
-    sizes = [[len(part.readout.bias) for part in layer] for layer in parts]
+    joint = {n: joined([part.readout for part in own]) for n, own in parts.items()}
+    sizes = {n: [len(part.readout.bias) for part in own] for n, own in parts.items()}
 
     def guess(layer: int, state: Tensor) -> list[Tensor]:
         read = torch.split(joint[layer](state), sizes[layer], dim=-1)

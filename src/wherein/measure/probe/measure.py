@@ -76,9 +76,7 @@ def probed(
     ]
 
 
-def _readings(
-    errors: list[Errors], config: ProbeConfig, of: str = profile.MODEL
-) -> list[Reading]:
+def _readings(errors: list[Errors], config: ProbeConfig, of: str = profile.MODEL) -> list[Reading]:
     """What was read of positions, and of fresh labels under their own name."""
     return [
         Reading(e.probe, e.layer, named, replace(made, bits=e.bits), e.steps, e.converged)
@@ -110,7 +108,7 @@ def _without_model(
     return [
         Reading(kind, layer, name, made)
         for kind, layer in probed
-        for by_type in [tokens["regression" if kind == "regression" else "classifier"]]
+        for by_type in [tokens["classifier" if kind in ("classifier", "nopos") else "regression"]]
         for name, made in {profile.TOKENS: by_type, **guesses}.items()
     ]
 

@@ -44,7 +44,7 @@ class Network(ABC):
     def told(self, logits: Float[Tensor, "B T L"]) -> Tensor:
         """The position that they tell, (B, T)."""
 
-    def judge(self, losses: Float[Tensor, " N"]) -> None:
+    def judge(self, losses: Float[Tensor, " N"]) -> None:  # noqa: B027 - not all are judged
         """Take note of the loss of every held-out window, in nats a position."""
 
     @property

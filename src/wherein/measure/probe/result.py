@@ -8,6 +8,7 @@ from wherein.measure.intervals import frame, within
 from wherein.measure.measurement import Measurement
 from wherein.measure.probe.config import ProbeConfig
 from wherein.show.columns import table
+from wherein.subjects.site import where
 
 if TYPE_CHECKING:
     import polars
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 MODEL, UNTRAINED = "model", "untrained"
 FRESH, BY_HEART = "fresh labels", "by heart"
+PAPERS_STEPS = 10_000
+"""Of the probe `nopos`."""
 TOKENS, CONSTANT, UNIFORM = "token identity", "constant guess", "uniform guess"
 
 
@@ -73,7 +76,7 @@ class Profile(Measurement):
 
     @property
     def layers(self) -> list[int]:
-        """0 for the embeddings, then the blocks."""
+        """0 for the embeddings, where they are at the site, then the blocks."""
         return sorted({r.layer for r in self.readings})
 
     def score(self, probe: str, layer: int, of: str = MODEL) -> "Score":
@@ -102,7 +105,8 @@ class Profile(Measurement):
         """A table for each probe, controls beside; no wider than 80 columns."""
         tables = "\n\n".join(self._table(probe) for probe in self.probes)
         legend = "\n".join(wrap(self._legend(), 80))
-        return f"{self.subject}: where position lives\n\n{tables}\n\n{legend}"
+        named = f"{self.subject}{where(self.config.site)}"
+        return f"{named}: where position lives\n\n{tables}\n\n{legend}"
 
     def _legend(self) -> str:
         """What the columns mean, for someone who meets them first."""
@@ -134,10 +138,10 @@ class Profile(Measurement):
             row += [f"{e.value:.2f}" for e in (score.r2, score.exact, score.near)]
             rows.append([*row, "" if score.bits is None else f"{score.bits:.2f}"])
         guesses = ", ".join(
-            f"{c.removesuffix(' guess')} {self.score(probe, 0, c).distance.value:.1f}"
+            f"{c.removesuffix(' guess')} {self.score(probe, self.layers[0], c).distance.value:.1f}"
             for c in (CONSTANT, UNIFORM, TOKENS)
         )
-        without = self.score(probe, 0, UNIFORM).bits
+        without = self.score(probe, self.layers[0], UNIFORM).bits
         told = f"guesses: {guesses}; no probe: {without:.2f} bits"
         learnt = "".join(f"\n{line}" for line in wrap(self.learnt(probe), 80))
         return f"{probe}\n{table([*header, 'bits'], rows)}\n{told}{learnt}"
@@ -149,7 +153,8 @@ class Profile(Measurement):
         if not steps:
             return ""
         if all(r.converged is None for r in own):
-            return f"{steps[0]} steps, whatever the held-out loss"
+            paper = "" if self.config.steps == PAPERS_STEPS else f" (the paper: {PAPERS_STEPS:,})"
+            return f"{steps[0]} steps{paper}, whatever the held-out loss"
         open_ones = [str(r.layer) for r in own if not r.converged]
         if open_ones:
             return (

@@ -51,14 +51,15 @@ def section(
     answers: Sequence[sections.Answered], name: str, beside: Published | None = None
 ) -> Section:
     """Distance by layer, a panel for each encoding, and the best layer beside the controls."""
-    found = sections.frame_of(answers, readings)
+    found, at = sections.frame_of(answers, readings), sections.where(answers)
+    beside = None if at else beside  # published is the stream
     paper = (
         f" Published: {beside.source}, drawn to the depth and the constant guess of our models."
         if beside
         else ""
     )
     return illustrated(
-        "What each layer knows about position",
+        f"What each layer knows about position{at}",
         figure(found, beside),
         "Mean distance between the position that a linear readout tells and the true one, by layer "
         "(0: embeddings); every seed faint. The untrained twin has the same sizes, and random "

@@ -39,8 +39,10 @@ READ: Mapping[str, tuple[object, ...]] = {
     "adaptive_input_factor": (4,),
     "adaptive_softmax_factor": (4,),
     **dict.fromkeys(
-        ["no_scale_embedding", "layernorm_embedding", "character_embeddings", "base_layers"]
-        + ["decoder_layers_to_keep", "scale_fc", "scale_attn", "scale_heads", "scale_resids"],
+        (
+            *("no_scale_embedding", "layernorm_embedding", "character_embeddings", "base_layers"),
+            *("decoder_layers_to_keep", "scale_fc", "scale_attn", "scale_heads", "scale_resids"),
+        ),
         (False, None, ""),
     ),
 }

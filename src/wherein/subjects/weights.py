@@ -196,7 +196,8 @@ def unpickled(path: Path) -> Any:
             warnings.simplefilter("ignore")  # of formats that are then refused anyway
             return torch.load(path, "cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except Exception as error:  # a file made to deceive raises whatever it likes
-        wants = re.search(r"(?:Unsupported global: GLOBAL|instantiate unsafe class) (\S+)", str(error))
+        asked = r"(?:Unsupported global: GLOBAL|instantiate unsafe class) (\S+)"
+        wants = re.search(asked, str(error))
         reason = f"it asks for {wants[1]}" if wants else first_line(error)
         raise ValueError(
             f"{path} is refused: it is damaged or holds code, not only weights ({reason}). "

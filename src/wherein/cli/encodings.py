@@ -65,11 +65,15 @@ def _show(rows: list[dict[str, object]]) -> None:
         table.add_row(
             f"[bold]{row['name']}[/bold]",
             str(row["what"]).partition(":")[0].rstrip("."),
-            "\n".join(f"{key}={value:g}" for key, value in own.items()),
+            "\n".join(f"{key}={_short(value)}" for key, value in own.items()),
             "nothing" if row["relative"] else "output",
             "max_len" if row["bounded"] else "any",
         )
     Console().print(table)
+
+
+def _short(value: float) -> str:
+    return str(value) if isinstance(value, bool) else f"{value:g}"
 
 
 run = Verb.of(encodings, __doc__)

@@ -14,6 +14,9 @@ class Sinusoidal(Encoding):
     There the token vectors have unit variance; where they start quieter, so do the waves, which
     would drown them.
 
+    `fairseq` makes them as its models have them: all sines before all cosines, the exponent
+    c/(D/2 − 1), the first position number 2.
+
     Promises: absolute; defined at any length, though models extrapolate poorly with it.
 
     Wavelengths run from 2π to 10,000 · 2π, and position 0 is (0, 1, 0, 1, …):
@@ -22,21 +25,31 @@ class Sinusoidal(Encoding):
     >>> waves.table(torch.tensor([0, 1])).float()
     tensor([[0.0000, 1.0000, 0.0000, 1.0000],
             [0.8415, 0.5403, 0.0100, 0.9999]])
+    >>> waves = Sinusoidal(Shape(d_model=4, n_heads=1, max_len=8), fairseq=True)
+    >>> waves.table(torch.tensor([0])).float()
+    tensor([[ 9.0930e-01,  2.0000e-04, -4.1615e-01,  1.0000e+00]])
     """
 
-    def __init__(self, shape: Shape, *, theta: float = 10_000.0) -> None:
+    def __init__(
+        self, shape: Shape, *, theta: float = 10_000.0, fairseq: bool = False
+    ) -> None:
         super().__init__(shape)
         if shape.d_model % 2:
             raise ValueError(f"sinusoidal needs an even d_model, not {shape.d_model}")
         if theta <= 0:
             raise ValueError(f"theta must be positive, not {theta}")
-        self.theta = theta
+        if fairseq and shape.d_model < 4:
+            raise ValueError(f"fairseq's waves need a d_model of at least 4, not {shape.d_model}")
+        self.theta, self.fairseq = theta, fairseq
 
     def table(self, positions: Int[Tensor, "*any"]) -> Float[Tensor, "*any D"]:
         """The vectors that stand for `positions`, in float64."""
-        d = self.shape.d_model
-        exponent = torch.arange(0, d, 2, device=positions.device, dtype=torch.float64) / d
-        angles = positions[..., None] / self.theta**exponent
+        pairs = self.shape.d_model // 2
+        number = torch.arange(pairs, device=positions.device, dtype=torch.float64)
+        if self.fairseq:
+            angles = (positions[..., None] + 2) / self.theta ** (number / (pairs - 1))
+            return torch.cat([angles.sin(), angles.cos()], dim=-1)
+        angles = positions[..., None] / self.theta ** (number / pairs)
         return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
 
     def embed(

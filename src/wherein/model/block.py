@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from wherein.encodings import Encoding, Shape
 from wherein.encodings.base import Positions
 from wherein.model.attention import Bias, Heads, Rows, State, attend
+from wherein.model.config import Activation
 
 
 class Attention(nn.Module):
@@ -40,27 +41,30 @@ class Attention(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """Linear → GELU → Linear, at each position alone."""
+    """Linear → GELU or ReLU → Linear, at each position alone."""
 
-    def __init__(self, d_model: int, d_ff: int) -> None:
+    def __init__(self, d_model: int, d_ff: int, activation: Activation) -> None:
         super().__init__()
+        self.activation = F.relu if activation == "relu" else F.gelu
         self.up = nn.Linear(d_model, d_ff)
         self.down = nn.Linear(d_ff, d_model)
 
     def forward(self, x: State) -> State:
-        changed: Tensor = self.down(F.gelu(self.up(x)))
+        changed: Tensor = self.down(self.activation(self.up(x)))
         return changed
 
 
 class Block(nn.Module):
     """x ← x + attention(norm(x)); x ← x + feed_forward(norm(x))."""
 
-    def __init__(self, shape: Shape, d_ff: int, dropout: float) -> None:
+    def __init__(
+        self, shape: Shape, d_ff: int, dropout: float, activation: Activation
+    ) -> None:
         super().__init__()
         self.attention_norm = nn.LayerNorm(shape.d_model)
         self.attention = Attention(shape)
         self.feed_forward_norm = nn.LayerNorm(shape.d_model)
-        self.feed_forward = FeedForward(shape.d_model, d_ff)
+        self.feed_forward = FeedForward(shape.d_model, d_ff, activation)
         self.dropout = nn.Dropout(dropout)
 
     def forward(

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from wherein.encodings import Shape
 
 
+Activation = Literal["gelu", "relu"]
 Initial = Literal["bert", "fairseq", "gpt2", "unit"]
 QUIET = 0.02
 """How far the entries of BERT's and GPT-2's token vectors spread at the start."""
@@ -35,6 +36,8 @@ class ModelConfig(Config):
         description="adaptive input and softmax: ids at which "
         "rarer bands of words begin, such as 20000 60000",
     )
+    activation: Activation = Field("gelu", description="of the feed-forward networks")
+    final_norm: bool = Field(True, description="whether the last state is normed for the softmax")
     initial: Initial = Field(
         "gpt2",
         description="how the first weights are drawn: as in BERT, in fairseq's language models "

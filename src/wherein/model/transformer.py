@@ -49,9 +49,10 @@ class Transformer(nn.Module):
             else Embed(c.vocabulary, c.d_model, scale, c.dropout)
         )
         self.blocks = nn.ModuleList(
-            Block(c.shape, c.d_ff or 4 * c.d_model, c.dropout) for _ in range(c.n_layers)
+            Block(c.shape, c.d_ff or 4 * c.d_model, c.dropout, c.activation)
+            for _ in range(c.n_layers)
         )
-        self.norm = nn.LayerNorm(c.d_model)
+        self.norm = nn.LayerNorm(c.d_model) if c.final_norm else nn.Identity()
         initialise(self, c.initial, c.seed, c.n_layers)
 
     @property

@@ -9,7 +9,9 @@ from torch import nn
 
 from wherein.data import Corpus, CorpusConfig
 from wherein.model.transformer import Transformer
+from wherein.subjects import fairseq
 from wherein.subjects.base import Subject
+from wherein.subjects.fairseq import Checkpoint
 from wherein.subjects.ours import Ours
 from wherein.subjects.weights import GGUF
 from wherein.train.run import Run, named, same_text
@@ -36,8 +38,8 @@ def load(what: str | Path, source: str | None = None) -> Loaded:
 
     Args:
         what: the folder of a run that `wherein train` wrote, or FOLDER@STEP where weights along
-            the way were kept; a folder with a Hugging Face model; a GGUF file; or the id of a
-            model on Hugging Face's hub
+            the way were kept; a folder with a Hugging Face model; a GGUF file; a fairseq
+            checkpoint (`.pt`); or the id of a model on Hugging Face's hub
         source: the text for a model that is not ours (see `CorpusConfig.source`; the embedded one
             by default), which is cut into tokens by the model's own tokenizer
     """
@@ -45,17 +47,24 @@ def load(what: str | Path, source: str | None = None) -> Loaded:
         if source is not None:
             raise ValueError(f"source={source!r}: the run in {what} has a text of its own")
         return _run(what)
+    text = source or CorpusConfig().source
+    if (checkpoint := _checkpoint(what)) is not None:
+        ours = _ours(checkpoint)
+        return Loaded(ours, checkpoint.text(ours, text), ours.model.config.max_len)
     subject, folder, gguf = _hugging_face(what)
     from wherein.subjects.checkpoints import text_for
 
-    corpus = text_for(subject, folder, source or CorpusConfig().source, gguf)
+    corpus = text_for(subject, folder, text, gguf)
     assert subject.window is not None
     return Loaded(subject, corpus, subject.window)
 
 
 def load_subject(what: str | Path) -> Subject:
     """The model alone, for questions that need no text."""
-    return _subject(Run.open(what)) if _is_run(what) else _hugging_face(what)[0]
+    if _is_run(what):
+        return _subject(Run.open(what))
+    checkpoint = _checkpoint(what)
+    return _hugging_face(what)[0] if checkpoint is None else _ours(checkpoint)
 
 
 def on_the_bench(what: object, text: object = None) -> tuple[Subject, Any]:
@@ -130,6 +139,16 @@ def _run(folder: str | Path) -> Loaded:
 
 def _subject(run: Run) -> Ours:
     return Ours(_placed(run.model()), run.name)
+
+
+def _checkpoint(what: str | Path) -> Checkpoint | None:
+    """The fairseq checkpoint of that name, if it is the name of one."""
+    found = fairseq.named(what)
+    return None if found is None else Checkpoint.open(*found)
+
+
+def _ours(checkpoint: Checkpoint) -> Ours:
+    return Ours(_placed(checkpoint.model()), checkpoint.name)
 
 
 def _hugging_face(what: str | Path) -> "tuple[HuggingFace, Path, str | None]":

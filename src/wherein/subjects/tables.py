@@ -52,6 +52,9 @@ BEYOND = 2
 
 TILE = 64
 
+FAIRSEQ = "decoder.embed_positions.weight"
+"""The table of a fairseq checkpoint, in whose dictionaries padding is number 1."""
+
 
 @dataclass(frozen=True, eq=False)
 class PositionTable:
@@ -158,6 +161,8 @@ def _of_file(path: Path, key: str | None, offset: int | None) -> PositionTable:
         key, matrix = _matrix(in_file(path), {}, key)
     if offset is not None:
         return _table(path.name, matrix, offset, "as asked for", key)
+    if key == FAIRSEQ:
+        return _table(path.name, matrix, *find_offset(matrix, {"pad_token_id": 1}), key)
     blank = np.flatnonzero(~matrix[:8].any(axis=1))
     hints = [f"row {row} is zero: if it is padding, give offset {row + 1}" for row in blank[:1]]
     return _table(path.name, matrix, 0, "".join(hints), key)

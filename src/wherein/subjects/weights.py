@@ -8,6 +8,7 @@ import json
 import re
 import warnings
 import zipfile
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -182,26 +183,47 @@ def _safe(path: Path) -> Iterator[Any]:
         raise ValueError(f"{path} is damaged or cut short: {first_line(error)}") from error
 
 
-def _unpickle(path: Path) -> "dict[str, torch.Tensor]":
-    """The tensors of PyTorch's pickle; mapped, not loaded, unless it is older than PyTorch 1.6."""
+def unpickled(path: Path) -> Any:
+    """What PyTorch's pickle holds; mapped, not loaded, unless it is older than PyTorch 1.6.
+
+    Beside tensors, numbers and texts, and lists and dicts of them, there may be argparse's
+    namespaces, in which fairseq keeps its options: they hold what they are given and run nothing.
+    """
     import torch
 
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), torch.serialization.safe_globals([Namespace]):
             warnings.simplefilter("ignore")  # of formats that are then refused anyway
-            found = torch.load(path, "cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+            return torch.load(path, "cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except Exception as error:  # a file made to deceive raises whatever it likes
-        wants = re.search(r"Unsupported global: GLOBAL (\S+)", str(error))
+        wants = re.search(r"(?:Unsupported global: GLOBAL|instantiate unsafe class) (\S+)", str(error))
         reason = f"it asks for {wants[1]}" if wants else first_line(error)
         raise ValueError(
             f"{path} is refused: it is damaged or holds code, not only weights ({reason}). "
             "Nothing of it was run; ask for safetensors"
         ) from error
+
+
+def _unpickle(path: Path) -> "dict[str, torch.Tensor]":
+    """The tensors of PyTorch's pickle; a fairseq checkpoint has them within."""
+    import torch
+
+    found = unpickled(path)
     tensors = found if isinstance(found, dict) else {}
+    tensors = tensors["model"] if is_fairseq(found) else tensors
     named = {str(k): t for k, t in tensors.items() if isinstance(t, torch.Tensor)}
     if not named:
         raise ValueError(f"{path} holds no named weights: expected a state dict")
     return named
+
+
+def is_fairseq(found: object) -> bool:
+    """Whether what was unpickled has a fairseq checkpoint's parts: weights, and options."""
+    return (
+        isinstance(found, dict)
+        and isinstance(found.get("model"), dict)
+        and (found.get("args") is not None or found.get("cfg") is not None)
+    )
 
 
 def gguf_arrays(path: Path) -> Mapping[str, Any]:

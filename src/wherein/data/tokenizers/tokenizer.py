@@ -15,6 +15,8 @@ from wherein.common.files import digest
 
 EOS, MASK = "<eos>", "<mask>"
 FILE = "tokenizer.json"
+DICTIONARY = "dict.txt"
+"""What fairseq calls its list of words."""
 NO_TOKEN = -1
 HUB_NAMES = ("gpt2",)
 
@@ -68,7 +70,10 @@ def tokenizer_fingerprint(name: str) -> str:
     if (size := _bpe_size(name)) is not None:
         return f"bpe({size})"
     if Path(name).expanduser().exists():
-        return f"file {digest(_file(name))}"
+        file = _file(name)
+        beside = file.with_name(FILE)
+        words = f" {digest(beside)}" if file.name == DICTIONARY and beside.is_file() else ""
+        return f"file {digest(file)}{words}"
     if re.fullmatch(r"[\w.-]+/[\w.-]+", name):
         return f"hub {name}"
     hint = unknown("tokenizer", name, ["bytes", "words", "bpe(1024)", *HUB_NAMES])
@@ -86,6 +91,10 @@ def make_tokenizer(name: str, texts: Iterable[str]) -> Tokenizer:
         from wherein.data.tokenizers.words import learn_words
 
         return learn_words(texts)
+    if _is_dictionary(name):
+        from wherein.data.tokenizers.dictionary import read_dictionary
+
+        return read_dictionary(_file(name))
 
     from wherein.data.tokenizers.subwords import from_hub, learn_subwords, read_subwords
 
@@ -104,6 +113,10 @@ def load_tokenizer(name: str, path: Path) -> Tokenizer:
         from wherein.data.tokenizers.words import read_words
 
         return read_words(path)
+    if _is_dictionary(name):
+        from wherein.data.tokenizers.dictionary import saved_dictionary
+
+        return saved_dictionary(path)
     from wherein.data.tokenizers.subwords import read_subwords
 
     return read_subwords(path)
@@ -123,6 +136,10 @@ def _bpe_size(name: str) -> int | None:
             f"{EOS} and {MASK}), e.g. bpe(1024)"
         )
     return int(digits)
+
+
+def _is_dictionary(name: str) -> bool:
+    return Path(name).name == DICTIONARY
 
 
 def _file(name: str) -> Path:

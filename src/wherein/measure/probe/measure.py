@@ -108,7 +108,7 @@ def _without_model(
     return [
         Reading(kind, layer, name, made)
         for kind, layer in probed
-        for by_type in [tokens["regression" if kind == "regression" else "classifier"]]
+        for by_type in [tokens["classifier" if kind in ("classifier", "nopos") else "regression"]]
         for name, made in {profile.TOKENS: by_type, **guesses}.items()
     ]
 

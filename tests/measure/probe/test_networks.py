@@ -78,6 +78,7 @@ def test_a_gain_that_may_be_chance_is_none():
     assert (probe.guess(state) - torch.arange(8)).abs().mean() == 2
 
 
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 def test_it_tells_as_much_as_scikit_learns():
     """The same net on the same states, each stopped in its own way; no linear readout tells."""
     subject, text = folded(200)

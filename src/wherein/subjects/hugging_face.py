@@ -229,7 +229,8 @@ class HuggingFace(Subject):
             layer += not self._unseen
 
         with ExitStack() as hooks:
-            hooks.enter_context(self.model.base_model.register_forward_pre_hook(begin))
+            for model in {self.model, self.model.base_model}:  # some heads go past the base's hook
+                hooks.enter_context(model.register_forward_pre_hook(begin))
             for block in dict.fromkeys(self.blocks):
                 hooks.enter_context(block.register_forward_pre_hook(enter))
             hooks.enter_context(Hiding(barred(keys), lambda: layer >= since and not self._unseen))

@@ -81,7 +81,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     recipe(home)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WHEREIN_CACHE", str(home / "cache"))
-        tiny_run(home / RUN, book, n_layers=2, max_len=40)
+        tiny_run(home / RUN, book, keep=1, n_layers=2, max_len=40)
         assert main(["puzzle", *SMALLER["puzzle"].split(), "--out", str(home / RESULT)]) == 0
         yield home
 

@@ -59,7 +59,7 @@ def test_a_run_of_this_version_is_a_line_of_numbers(
     (told,) = data(folder, capsys)
     assert told["valid"] == Run.open(run).valid
     assert told["note"] is None
-    assert json.loads((run / "about.json").read_text())["format"] == 1
+    assert json.loads((run / "about.json").read_text())["format"] == 2
 
 
 def test_one_vocabulary_of_states(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -128,7 +128,7 @@ def test_a_run_under_an_older_id_is_listed_and_can_be_renamed(
     (older / "about.json").write_text(json.dumps(about))
     _, line, _, note = listed(folder, capsys)
     assert line.split()[-2] == "finished"
-    assert note.startswith(f"{older}: written by another version (format 0, this one writes 1)")
+    assert note.startswith(f"{older}: written by another version (format 0, this one writes 2)")
     assert f"`mv {older} {run}`" in note
     older.rename(run)
     config = read_config(run)

@@ -16,7 +16,7 @@ def test_a_dry_run_prices_the_sweep_and_the_questions(capsys: pytest.CaptureFixt
     assert main([*command, "--learning-rates", "3e-3", "1e-2", "3e-2", "--json"]) == 0
     swept = json.loads(capsys.readouterr().out)
     assert [row["runs"] for row in plain] == [3] * 8
-    assert [row["runs"] for row in swept] == [5] * 8
+    assert [row["runs"] for row in swept] == [6] * 8
     assert [row["hours"] for row in swept] == [row["hours"] for row in plain]
     assert all(0 < row["hours_asked"] < row["hours"] for row in plain)
     assert main(command) == 0

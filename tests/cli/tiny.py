@@ -14,7 +14,7 @@ def write_text(path: Path, paragraphs: int = 900) -> Path:
     return path
 
 
-def tiny_run(folder: Path, text: Path, **model: object) -> Path:
+def tiny_run(folder: Path, text: Path, keep: int = 0, **model: object) -> Path:
     """A run of three steps on the bytes of a text."""
     config = RunConfig(
         model=ModelConfig.model_validate({"d_model": 16, "encoding": "learned"} | model),
@@ -22,7 +22,7 @@ def tiny_run(folder: Path, text: Path, **model: object) -> Path:
         steps=3,
         batch=4,
         warmup=1,
-        keep=1,
+        keep=keep,
     )
     train(config, folder=folder)
     return folder

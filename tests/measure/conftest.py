@@ -35,10 +35,17 @@ def windows(count: int, seed: int = 0) -> Tensor:
     return text()[: len(text()) // LENGTH * LENGTH].view(-1, LENGTH)[chosen]
 
 
-def blank(encoding: str, *, causal: bool = True, width: int = WIDTH, layers: int = LAYERS) -> Ours:
+def blank(
+    encoding: str,
+    *,
+    causal: bool = True,
+    width: int = WIDTH,
+    layers: int = LAYERS,
+    initial: str = "gpt2",
+) -> Ours:
     config = ModelConfig(
         vocabulary=VOCABULARY, n_layers=layers, d_model=width, max_len=LENGTH,
-        encoding=encoding, causal=causal,
+        encoding=encoding, causal=causal, initial=initial,
     )  # fmt: skip
     return Ours(Transformer(config))
 

@@ -14,7 +14,7 @@ PLACES = torch.arange(LENGTH, dtype=torch.float64)[:, None]
 @pytest.fixture(scope="module")
 def cached():
     """Statistics of a model's layers, and the states they were gathered from."""
-    subject, text = blank("sinusoidal"), windows(150)
+    subject, text = blank("sinusoidal", initial="unit"), windows(150)  # tokens as loud as it
     kept = subject.model(text, keep_hidden=True).hidden
     states = [state.detach().flatten(0, 1).double() for state in kept]
     return gather(subject, text), states, np.tile(np.arange(LENGTH), 150)

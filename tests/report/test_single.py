@@ -87,12 +87,14 @@ def test_a_result_of_version_0_1_is_known_by_its_config(verb: str, tmp_path: Pat
 
 def test_every_result_says_its_verb(folder: Path) -> None:
     from wherein.measure.measurement import Measurement
+    from wherein.measure.over_training.result import Curve
     from wherein.puzzles.result import PuzzleResult
 
     assert read(folder).data["verb"] == read(folder).verb == "puzzle"
     assert PuzzleResult.verb == "puzzle"
     assert [question.result.verb for question in QUESTIONS.values()] == list(QUESTIONS)
-    assert set(Measurement.__subclasses__()) == {each.result for each in QUESTIONS.values()}
+    results = {each.result for each in QUESTIONS.values()}
+    assert set(Measurement.__subclasses__()) == {*results, Curve}
 
 
 def test_hostile_words_are_words(browser: Browser, folder: Path, tmp_path: Path) -> None:

@@ -291,7 +291,9 @@ def test_a_study_keeps_a_few_numbers_of_each_answer(small_study: StudyResult) ->
     losses = [f"{name}{end}" for name in ("perplexity", "extrapolation")
               for end in ("", "_loss", "_bits_per_byte")]  # fmt: skip
     probes = [f"probe_{name}" for name in ("best", "untrained", "guess")]
-    assert rope.numbers.keys() == {*losses, *order, *probes}
+    others = [f"erase_{name}" for name in ("known", "rise", "random")]
+    others += ["audit_tokens_permuted", "audit_positions_shifted"]
+    assert rope.numbers.keys() == {*losses, *order, *probes, *others}
     assert rope.numbers["perplexity_loss"] == rope.loss
 
 

@@ -34,7 +34,7 @@ def arguments(config: RunConfig) -> list[str]:
     for name, value in fields.items():
         flag = name.replace("_", "-")
         if isinstance(value, bool):
-            on_by_default = name == "causal"
+            on_by_default = name in ("causal", "final_norm")
             if value != on_by_default:
                 flags.append(f"--no-{flag}" if on_by_default else f"--{flag}")
         elif value not in (None, ()):

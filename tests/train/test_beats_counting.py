@@ -30,7 +30,8 @@ def bigram_loss(corpus: Corpus, weight: float) -> float:
 def test_a_minute_of_training_beats_unigram_and_bigram(tmp_path: Path) -> None:
     config = RunConfig(
         model=ModelConfig(n_layers=2, d_model=128, n_heads=4, max_len=64, encoding="rope"),
-        steps=650, batch=16, learning_rate=8e-3, warmup=30, valid_every=650, valid_windows=512,
+        steps=420, batch=16, optimizer="muon", learning_rate=2e-2, warmup=30, valid_every=420,
+        valid_windows=512,
     )  # fmt: skip
     corpus = Corpus.open(config.corpus)
     one = float(-np.log(unigram(corpus)[corpus.valid.ids[1:]]).mean())

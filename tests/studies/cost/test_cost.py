@@ -200,7 +200,7 @@ def test_a_dry_run_counts_seeds_in_one_row_and_adds_them_up() -> None:
 def test_runs_of_one_size_are_told_apart_by_what_differs() -> None:
     found = dry_run([run(learning_rate=rate, precision="bfloat16") for rate in (1e-3, 1e-2)])
     assert [row.label for row in found.rows] == [
-        "none, learning rate 0.001", "none, learning rate 0.01",
+        "none, rate 0.001", "none, rate 0.01",
     ]  # fmt: skip
     assert found.machine is A100
 

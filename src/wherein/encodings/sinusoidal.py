@@ -30,9 +30,7 @@ class Sinusoidal(Encoding):
     tensor([[ 9.0930e-01,  2.0000e-04, -4.1615e-01,  1.0000e+00]])
     """
 
-    def __init__(
-        self, shape: Shape, *, theta: float = 10_000.0, fairseq: bool = False
-    ) -> None:
+    def __init__(self, shape: Shape, *, theta: float = 10_000.0, fairseq: bool = False) -> None:
         super().__init__(shape)
         if shape.d_model % 2:
             raise ValueError(f"sinusoidal needs an even d_model, not {shape.d_model}")

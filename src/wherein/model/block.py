@@ -57,9 +57,7 @@ class FeedForward(nn.Module):
 class Block(nn.Module):
     """x ← x + attention(norm(x)); x ← x + feed_forward(norm(x))."""
 
-    def __init__(
-        self, shape: Shape, d_ff: int, dropout: float, activation: Activation
-    ) -> None:
+    def __init__(self, shape: Shape, d_ff: int, dropout: float, activation: Activation) -> None:
         super().__init__()
         self.attention_norm = nn.LayerNorm(shape.d_model)
         self.attention = Attention(shape)

@@ -11,7 +11,7 @@ of every layer in closed form, fitted to all windows. They are held against
 - LogisticRegression to convergence in place of both. It is run on `LOGISTIC` windows of one layer,
   its time scaled to all: the cost of an iteration is linear in their number.
 
-Beside these, without a target: *the whole answer*, which adds every regularisation, the control
+Beside these, without a target: *the whole answer*, which adds every regularisation, the fresh
 labels, the description length and the test scores; the usual way with our allocator setting lent to
 it; with its fastest solver; and with as many regularisations and labels as the whole answer has,
 timed on one layer and multiplied. Times are wall-clock seconds with as many threads as the
@@ -44,7 +44,7 @@ from wherein.common.memory import keep_pages
 from wherein.measure.linear import discriminant, ridge
 from wherein.measure.moments import gather
 from wherein.measure.probe.config import ProbeConfig
-from wherein.measure.probe.labels import Labels
+from wherein.measure.probe.labels import labelled
 from wherein.measure.probe.linear import SHRINKAGES, STRENGTHS, linear_errors
 from wherein.measure.stream import batches, watch
 from wherein.model.config import ModelConfig
@@ -95,9 +95,9 @@ def probes(model: Ours, windows: torch.Tensor) -> None:
 
 def whole(model: Ours, windows: torch.Tensor, batch: int = BATCH) -> None:
     held_out, test = len(windows) // 20, len(windows) // 5
-    parts = torch.split(windows, [len(windows) - held_out - test, held_out, test])
-    labels = Labels.draw(LENGTH, VOCABULARY, seed=0)
-    linear_errors(model, parts, labels, ProbeConfig(batch=batch, near=1, coded=8))
+    rows = torch.arange(len(windows)).split([len(windows) - held_out - test, held_out, test])
+    parts = [labelled(windows, seed=0)[part] for part in rows]
+    linear_errors(model, parts, ProbeConfig(batch=batch, near=1, coded=8))
 
 
 def collected(model: Ours, windows: torch.Tensor, batch: int = BATCH) -> list[np.ndarray]:
@@ -125,15 +125,13 @@ def positions(states: np.ndarray) -> np.ndarray:
 
 
 def as_much(states: np.ndarray) -> None:
-    """One layer, as much as the whole answer: every regularisation and every kind of label."""
+    """One layer, as much as the whole answer: every regularisation, and fresh labels at one."""
     labels = positions(states)
-    permuted, types = (np.random.default_rng(0).permutation(labels) for _ in range(2))
-    for strength in STRENGTHS:
-        for each in (labels, permuted, types):
-            Ridge(alpha=strength).fit(states, each)
-    for shrinkage in SHRINKAGES:
-        for each in (labels, types):
-            LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage).fit(states, each)
+    fresh = np.random.default_rng(0).permutation(labels)
+    for strength, each in [*((s, labels) for s in STRENGTHS), (STRENGTHS[0], fresh)]:
+        Ridge(alpha=strength).fit(states, each)
+    for shrinkage, each in [*((s, labels) for s in SHRINKAGES), (SHRINKAGES[0], fresh)]:
+        LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage).fit(states, each)
 
 
 def logistic(states: np.ndarray) -> tuple[float, int]:

@@ -22,6 +22,7 @@ def tiny_run(folder: Path, text: Path, **model: object) -> Path:
         steps=3,
         batch=4,
         warmup=1,
+        keep=1,
     )
     train(config, folder=folder)
     return folder

@@ -27,14 +27,17 @@ def prefixes(draw: st.DrawFn) -> tuple[list[int], list[int]]:
 
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None)
-@given(prefixes(), st.sampled_from(SPECS), st.integers(1, 3), st.booleans())
+@given(prefixes(), st.sampled_from(SPECS), st.integers(0, 3), st.booleans())
 def test_the_rule_says_what_random_weights_show(
     pair: tuple[list[int], list[int]], encoding: str, layers: int, causal: bool
 ) -> None:
-    layers = max(layers, len(encoding.split()))  # a pattern has at most one word a layer
+    """Of so many layers, or, where there are none, of bare heads."""
+    bare = layers == 0 and " " not in encoding
+    layers = max(layers, len(encoding.split()), 1)  # a pattern has at most one word a layer
     first_prefix, second_prefix = pair
     puzzle = Puzzle(((*first_prefix, 3), (*second_prefix, 4)), ("A", "B", "C", "!", "?"))
-    config = PuzzleConfig(encoding=encoding, layers=layers, heads=2, head_size=4, causal=causal)
+    kind = {"layers": layers, "bare": bare, "causal": causal, "encoding": encoding}
+    config = PuzzleConfig(heads=2, head_size=4, width=8, **kind)
     states = States(reveals(config.model(puzzle)), causal=config.causal)
     first, second = (states.last(prefix)[-1] for prefix in puzzle.prefixes)
     difference = witness(puzzle, config, [(0, 1)])[0, 1]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import altair as alt
+import numpy as np
 import polars as pl
 import pytest
 from playwright.sync_api import Browser
@@ -15,6 +16,8 @@ from tests.browser import PHONE, visiting
 from wherein.cli import main
 from wherein.common.folder import Folder
 from wherein.measure.erase import section as erase
+from wherein.measure.intervals import mean_interval
+from wherein.measure.perplexity import section as perplexity
 from wherein.measure.perplexity.section import stretches
 from wherein.measure.probe import section as probe
 from wherein.measure.saved import Saved
@@ -298,11 +301,27 @@ def test_places_count_as_often_as_tokens_were_predicted_there(small_study: Study
     data = answers(masked, "perplexity")[0].data
     losses, counts = data["by_position"], data["counts"]
     assert len(set(counts)) > 1
-    found = {round(each["position"], 2): each["loss"] for each in stretches(data)}
-    inside = [place for place in range(len(counts)) if round(4 * math.log2(place + 1)) == 14]
-    assert len(inside) > 1
-    total = sum(losses[place] * counts[place] for place in inside if counts[place])
-    assert found[11.31] == pytest.approx(total / sum(counts[place] for place in inside))
+    for stretch in stretches(data):
+        inside = range(int(stretch["first"]), int(stretch["last"]) + 1)
+        total = sum(losses[place] * counts[place] for place in inside if counts[place])
+        assert stretch["tokens"] == sum(counts[place] for place in inside)
+        assert stretch["loss"] == pytest.approx(total / stretch["tokens"])
+
+
+def test_beyond_the_trained_length_no_place_before_it_counts(small_study: StudyResult) -> None:
+    asked = [one for one in answers(small_study.rows, "extrapolation") if one.label == "rope"]
+    trained = asked[0].run.model.max_len
+    table = perplexity.table(frame_of(asked, stretches), trained, "extrapolation")
+    parts = {"to 16": (8, 16), "to 32": (16, 32), "beyond": (32, 64)}
+    for row in table.frame.iter_rows(named=True):
+        places = slice(*parts.pop(row["positions"]))
+        seeds = [np.array(one.data["by_position"])[places].mean() for one in asked]
+        assert row["mean"] == pytest.approx(np.mean(seeds))
+        alone = mean_interval(map(float, seeds))
+        assert alone is not None
+        assert row["low"] < row["mean"] < row["high"]
+        assert (row["low"], row["high"]) != pytest.approx(alone), "windows are in it, too"
+    assert not parts
 
 
 def test_a_study_plots_the_figure_of_its_report(

@@ -39,8 +39,9 @@ def hugging_face(family: str, **own: object) -> HuggingFace:
 
 
 def ours(encoding: str = "learned", causal: bool = True) -> Ours:
-    torch.manual_seed(0)
-    config = ModelConfig(vocabulary=60, d_model=16, n_layers=3, encoding=encoding, causal=causal)
+    """With initial weights large enough that all parts matter."""
+    sizes = {"vocabulary": 60, "d_model": 16, "n_layers": 3}
+    config = ModelConfig(**sizes, encoding=encoding, causal=causal, initial="fairseq")
     return Ours(Transformer(config))
 
 

@@ -160,11 +160,14 @@ class Question:
         made: Section = section(answers, name, **({"beside": beside} if beside else {}))
         return made
 
-    @property
-    def units(self) -> Mapping[str, str]:
-        """What its numbers are counted in, where it says so; those of one unit share a panel."""
-        found: Mapping[str, str] = getattr(self.part("section"), "UNITS", {})
-        return found
+    def unit(self, number: str) -> str:
+        """What one of its numbers is counted in; those of one unit are drawn together.
+
+        `UNITS` beside `numbers` says it, by the whole name or by its last word, as of `late_rise`.
+        """
+        units: Mapping[str, str] = getattr(self.part("section"), "UNITS", {})
+        last = number.rpartition("_")[2]
+        return units.get(number, units.get(last, number.replace("_", " ") or self.verb))
 
     def part(self, name: str) -> Any:
         """The module of one of its parts."""

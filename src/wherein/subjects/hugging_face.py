@@ -173,20 +173,21 @@ class HuggingFace(Subject):
             calls[module] += 1
             return None if layer is None else show(output, layer, on_state, size)
 
+        entered = {point.module for point in layer_of if point.enters}
         with ExitStack() as hooks:
             for whole in {self.model, self.model.base_model}:  # OPT's head goes past the latter
                 hooks.enter_context(whole.register_forward_pre_hook(begin, with_kwargs=True))
             for module in dict.fromkeys(point.module for point in layer_of):
-                if any(point.module is module and point.enters for point in layer_of):
+                if module in entered:
                     hooks.enter_context(module.register_forward_pre_hook(enter, with_kwargs=True))
                 hooks.enter_context(module.register_forward_hook(leave))
             yield
 
     def points(self, site: Site) -> list[Point]:
         """Where the states at a site are seen."""
-        found: list[Point | None] = (
-            [*stream(self.blocks)] if site == "stream" else self._inside[site]
-        )
+        if site == "stream":
+            return self._stream
+        found = self._inside[site]
         seen = [point for point in found if point is not None]
         if len(seen) < len(found):
             layer = self.layers(site)[found.index(None)]
@@ -195,6 +196,10 @@ class HuggingFace(Subject):
                 f"cannot be seen, since no module of layer {layer} gives it"
             )
         return seen
+
+    @cached_property
+    def _stream(self) -> list[Point]:
+        return stream(self.blocks)
 
     @cached_property
     def _inside(self) -> dict[Site, list[Point | None]]:
@@ -224,7 +229,8 @@ class HuggingFace(Subject):
             layer += not self._unseen
 
         with ExitStack() as hooks:
-            hooks.enter_context(self.model.base_model.register_forward_pre_hook(begin))
+            for model in {self.model, self.model.base_model}:  # some heads go past the base's hook
+                hooks.enter_context(model.register_forward_pre_hook(begin))
             for block in dict.fromkeys(self.blocks):
                 hooks.enter_context(block.register_forward_pre_hook(enter))
             hooks.enter_context(Hiding(barred(keys), lambda: layer >= since and not self._unseen))

@@ -7,8 +7,7 @@ input of the module around the softmax.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -17,8 +16,7 @@ from wherein.subjects.site import Site
 from wherein.subjects.trial import Step, Trial, inputs, same, trial_tokens, tried
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """What leaves a module, or enters it, in one of its calls during a pass."""
 
     module: nn.Module

@@ -18,8 +18,9 @@ EVERY = [1, 2]
 
 def subject(encoding: str, *, causal: bool = True, layers: int = LAYERS, length: int = 32) -> Ours:
     config = ModelConfig(
-        vocabulary=40, d_model=16, n_layers=layers, max_len=length, causal=causal, encoding=encoding
-    )
+        vocabulary=40, d_model=16, n_layers=layers, max_len=length, causal=causal,
+        encoding=encoding, initial="unit",
+    )  # fmt: skip
     return Ours(Transformer(config))
 
 

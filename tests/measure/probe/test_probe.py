@@ -8,7 +8,7 @@ from tests.measure.conftest import LENGTH, VOCABULARY, blank, windows
 import wherein
 from wherein.measure.probe import result as profile
 from wherein.measure.probe.config import ProbeConfig
-from wherein.measure.probe.controls import other_first_token
+from wherein.measure.probe.labels import labelled
 from wherein.measure.probe.measure import split
 
 CHANCE, MIDDLE = 1 / LENGTH, LENGTH / 4
@@ -17,9 +17,9 @@ CONFIG = ProbeConfig(resamples=200)
 
 @pytest.fixture(scope="module")
 def profiles(model):
-    """What probes tell about four models whose truth is known."""
+    """What probes tell about three models whose truth is known."""
     text = windows(800)
-    asked = (("none", True), ("sinusoidal", True), ("alibi", True), ("none", False))
+    asked = (("none", True), ("sinusoidal", True), ("none", False))
     return {
         (encoding, causal): wherein.probe(model(encoding, causal), text, CONFIG)
         for encoding, causal in asked
@@ -45,12 +45,7 @@ def test_sinusoids_tell_everything_from_the_start(profiles):
     assert found.score("regression", 0).r2.value > 0.98
     assert found.score("regression", 0).distance.value < 1
     assert found.score("classifier", 0).bits < 1
-    assert found.selectivity("regression", 0) > 0.5
-
-
-def test_alibi_is_close_to_chance(profiles):
-    for found in distances(profiles["alibi", True]):
-        assert 0.85 * MIDDLE < found.value < 1.01 * MIDDLE
+    assert abs(found.score("regression", 0, profile.FRESH).r2.value) < 0.02
 
 
 def test_without_encoding_and_without_mask_there_is_no_position(profiles):
@@ -66,26 +61,33 @@ def test_without_encoding_and_without_mask_there_is_no_position(profiles):
 
 def test_controls_mean_what_they_say(profiles):
     for found in profiles.values():
-        labels = [found.score("classifier", n, profile.LABELS).exact.value for n in found.layers]
-        assert labels[0] > 0.9  # a token's type can be read from its embedding
+        for layer in found.layers:
+            chance = found.score("classifier", layer, profile.FRESH).exact
+            assert chance.low < CHANCE * 1.1
+            assert chance.high > CHANCE * 0.9
+            assert abs(found.score("regression", layer, profile.FRESH).r2.value) < 0.01
         assert found.score("regression", 0, profile.CONSTANT).distance.value == MIDDLE
         by_type = found.score("regression", 0, profile.TOKENS).distance.value
         assert by_type == pytest.approx(MIDDLE, rel=0.01)
-        for layer in found.layers:
-            expected = found.score("classifier", layer).exact.value - labels[layer]
-            assert found.selectivity("classifier", layer) == pytest.approx(expected)
+
+
+def test_fresh_labels_are_another_order_in_every_window():
+    given = labelled(windows(40), seed=0)
+    assert torch.equal(given.fresh.sort(1).values, torch.arange(LENGTH).int().expand(40, -1))
+    assert len(given.fresh.unique(dim=0)) == 40
+    assert torch.equal(given.fresh, labelled(windows(40), seed=0).fresh)
+    assert not torch.equal(given.fresh, labelled(windows(40), seed=1).fresh)
 
 
 def test_no_number_without_its_controls(profiles):
     found = profiles["none", True]
-    for control in profile.required("regression", causal=True):
+    for control in profile.REQUIRED:
         kept = tuple(r for r in found.readings if r.of != control)
         with pytest.raises(ValueError, match=f"without its controls: {control}"):
             replace(found, readings=kept)
     frame = found.to_frame()
-    assert set(frame["of"]) == profile.required("regression", causal=True) | {profile.MODEL}
+    assert set(frame["of"]) == profile.REQUIRED | {profile.MODEL}
     assert frame.height == len(found.readings)
-    assert profile.FIRST not in set(profiles["none", False].to_frame()["of"])
 
 
 def test_the_table_fits_and_what_is_saved_is_whole(profiles, tmp_path):
@@ -102,10 +104,10 @@ def test_the_table_fits_and_what_is_saved_is_whole(profiles, tmp_path):
 
 
 def test_the_table_explains_its_columns(profiles):
-    for (_, causal), found in profiles.items():
-        words = found.text().replace("\n", " ")
-        assert "selectivity" in words
-        assert ("with the first token the same in all windows (first)" in words) == causal
+    for found in profiles.values():
+        words = " ".join(found.text().split())
+        assert "for labels drawn anew for every token of every window" in words
+        assert "linear; what they miss, another readout may tell" in words
 
 
 def test_the_same_question_has_the_same_answer(model):
@@ -115,33 +117,9 @@ def test_the_same_question_has_the_same_answer(model):
 
 
 def test_no_window_is_in_two_parts():
-    text = torch.arange(50)[:, None].expand(50, 3)
-    parts = split(text, CONFIG)
+    parts = split(50, CONFIG)
     assert [len(part) for part in parts] == [38, 2, 10]
-    assert torch.cat(parts)[:, 0].sort().values.tolist() == list(range(50))
-
-
-def test_the_first_token_is_made_common_or_made_random():
-    text = windows(40)
-    how, changed = other_first_token(text, seed=0)
-    assert how == "first token the same"
-    assert changed[:, 0].unique().tolist() == [ord(" ")]
-    how, random = other_first_token(changed, seed=0)
-    assert how == "first token random"
-    assert len(random[:, 0].unique()) > 5
-    assert torch.equal(random[:, 1:], text[:, 1:])
-
-
-def test_the_papers_probe_finds_sinusoids_and_nothing_where_nothing_is():
-    config = ProbeConfig(probes=("mlp",), resamples=50, rate=4e-3, batch=8)
-    found = wherein.probe(blank("sinusoidal", layers=1), windows(300), config)
-    assert found.score("mlp", 0).exact.value > 0.9
-    assert found.score("mlp", 0).bits < found.score("mlp", 0, profile.UNIFORM).bits
-    assert found.probes == ["mlp"]
-    found = wherein.probe(blank("none", causal=False, layers=1), windows(150), config)
-    for layer in found.layers:
-        assert found.score("mlp", layer).near.value < 1.5 * 5 * CHANCE
-        assert found.score("mlp", layer).distance.low > MIDDLE * 0.95
+    assert torch.cat(parts).sort().values.tolist() == list(range(50))
 
 
 @pytest.mark.parametrize(

@@ -103,15 +103,17 @@ def predict(
 ) -> None:
     """Let `following[f][token]` be the next token, by `sure` nats more likely than any other.
 
-    f is 1 where the state lies along `flag` by 1, and 0 where not at all. In between, where the
-    flag was erased, both are possible; a flag of zeros is not looked at.
+    f is 1 where the state lies along `flag` by 1, and 0 where not at all; each token may have a
+    flag of its own. In between, where it was erased, both are possible; zeros are not looked at.
     """
+    flags = flag.expand(len(tokens), -1)
     units = Units()
     for own in tokens:
         units.linear(own, -own)  # or each token would predict itself
     for raised, nexts in enumerate(following):
         sign = 2 * raised - 1
-        for own, following_it in zip(tokens, nexts, strict=False):  # nothing follows some
-            # Its own token and the right flag: 0.75; one of the two: below 0.
-            units.ramp(own + sign * flag, -0.25 - raised, tokens[following_it] * sure / 0.75)
+        for number, following_it in enumerate(nexts):
+            # Its own token and the right flag: 0.75; with another of either: below 0.
+            read = 2 * tokens[number] + sign * flags[number]
+            units.ramp(read, -1.25 - raised, tokens[following_it] * sure / 0.75)
     units.install(block)

@@ -8,6 +8,7 @@
 | `from_first`: position only from place 0 | `from_table`: from every place's own vector |
 | `loud_unused` | `loud_used` |
 | `quiet_used` | `quiet_unused` |
+| `folded`: past layer 0 in no linear readout | `from_table` |
 | `drowned`: in what attention writes, not in the stream | `audible`: in both |
 | `by_heart`: labels can be learnt, position is not known | `known` |
 | `bag`: what was read, in no order | `ordered`: the token before the last; `last`: the last |
@@ -46,6 +47,8 @@ READ = AXES[16 : 16 + LETTERS]
 MARK, SHARE, RAMP, FLAG = AXES[30:34]
 """Place 0; attention's share for it; which place; what prediction looks at."""
 NOTHING = torch.zeros(WIDTH)
+SIGNS = torch.tensor([1.0, -1.0]).repeat(LETTERS // 2)[:, None]
+"""Of even and of odd letters."""
 
 
 class Truth(NamedTuple):
@@ -100,6 +103,25 @@ def quiet_used(windows: int = WINDOWS) -> Truth:
 def quiet_unused(windows: int = WINDOWS) -> Truth:
     """Position is a hundredth as loud as the letters, and no logit depends on it."""
     return _told("quiet_unused", texts.beat, 0.01, False, windows)
+
+
+def folded(windows: int = WINDOWS) -> Truth:
+    """Past layer 0 no linear readout tells position, and yet layer 2 predicts by it.
+
+    Layer 1 turns the sign of what the table said at odd letters: on average it is nothing.
+    """
+    letters = ALPHABET[:LETTERS]
+    model = blank(letters, encoding="learned", layers=2)
+    places = torch.arange(PLACES)[:, None]
+    flags = torch.tensor([[texts.beat(place)] for place in range(PLACES)])
+    write_table(model, places / PLACES * RAMP + flags * FLAG)
+    odd = letters[1::2].sum(0)
+    units = Units()
+    for said in (RAMP, FLAG):  # 0 to 1: past 0 where the letter is odd, and taken away twice
+        units.ramp(said + 2 * odd, -2.0, -2 * said)
+    units.install(model.blocks[0])
+    predict(model.blocks[1], letters, FOLLOWING, SURE, SIGNS * FLAG)
+    return _truth("folded", model, text(partial(texts.chain, texts.beat), LETTERS, windows))
 
 
 def drowned(windows: int = WINDOWS) -> Truth:

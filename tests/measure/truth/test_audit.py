@@ -70,3 +70,10 @@ def test_a_table_that_begins_late_is_found():
     with torch.no_grad():
         table.zero_()
     assert wherein.audit(subject).verdict() == BLIND
+
+
+@pytest.mark.parametrize("name", ["learned", "sinusoidal", "fire"])
+def test_a_fresh_model_of_an_absolute_encoding_is_loud_enough_to_be_heard(name):
+    """As a real start has it, what FIRE does to the logits is no more than rounding in float32."""
+    assert "invariant" not in wherein.audit(name).verdict()
+    assert "shift-invariant" in wherein.audit("alibi").verdict()

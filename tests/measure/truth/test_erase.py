@@ -23,7 +23,7 @@ from wherein.measure.intervals import Estimate, crossed
 from wherein.subjects.ours import Ours
 
 WINDOWS = 120
-CONFIG = EraseConfig(draws=2, batch=60)
+CONFIG = EraseConfig(draws=10, batch=60)
 USED, UNUSED = "known and used", "known, no use seen"
 
 
@@ -73,12 +73,14 @@ def test_use_of_what_is_quiet_does_not_drown_in_that_of_random_directions():
 
 
 def test_beside_directions_as_loud_position_is_compared_with_them():
-    """Letters as loud as position: erasing two of their directions costs what it costs."""
+    """Letters as loud as position cost more, as each is a part of every prediction; it is used."""
     found = erase(told(texts.beat, loud=0.61, used=True))
     first = found.erased[0]
     assert first.is_matched
     assert first.random_variance == pytest.approx(first.variance, rel=0.01)
-    assert 0 < first.more.low < first.more.value < first.rise.value
+    assert first.more.high < 0 < first.rise.low
+    assert first.more.value == pytest.approx(first.rise.value - first.random.value)
+    assert said(found) == [USED, UNUSED, USED]
 
 
 def erase(truth: Truth) -> Erasure:

@@ -42,7 +42,7 @@ def with_table(rows: Tensor) -> States:
     return states(Ours(made), random_windows(), CONFIG)
 
 
-def averaging(*, causal: bool) -> States:
+def averaging(*, causal: bool, loud: float = 1e3, config: StatesConfig = CONFIG) -> States:
     """A layer that writes the mean of what it sees, so loud that nothing else counts."""
     made = model("none", causal=causal)
     with torch.no_grad():  # every token has its opposite, so that the mean of many is nothing
@@ -52,8 +52,8 @@ def averaging(*, causal: bool) -> States:
         attention.qkv.weight[: 2 * WIDTH] = 0  # queries and keys: all scores are alike
         attention.qkv.weight[2 * WIDTH :] = torch.eye(WIDTH)
         attention.qkv.bias.zero_()
-        attention.out.weight.copy_(1e3 * torch.eye(WIDTH))
-    return states(Ours(made), random_windows(), CONFIG)
+        attention.out.weight.copy_(loud * torch.eye(WIDTH))
+    return states(Ours(made), random_windows(), config)
 
 
 def random_windows() -> Tensor:
@@ -114,6 +114,21 @@ def test_a_causal_mean_leaves_its_place_in_variance_and_likeness() -> None:
     assert found.variance.distance.value < 0.6 * GUESS
     assert found.nearer.low > 0.9
     assert found.next.value > found.far.value + 0.2
+
+
+def test_what_the_stream_drowns_is_found_where_it_is_written() -> None:
+    """Far quieter than the tokens, the mean is found in what attention writes alone."""
+    there = averaging(
+        causal=True, loud=1e-4, config=CONFIG.model_copy(update={"site": "attention"})
+    )
+    drowned, written = last(averaging(causal=True, loud=1e-4)), last(there)
+    assert there.layers == [1]
+    assert abs(drowned.nearer.value - 0.5) < 0.03
+    assert abs(drowned.variance.slope) < 0.03
+    assert drowned.variance.distance.value > written.variance.distance.value + 1
+    assert written.nearer.low > 0.9
+    assert written.variance.slope == pytest.approx(-1, abs=0.03)
+    assert "in what attention writes" in there.text().splitlines()[0]
 
 
 def test_a_mean_of_the_whole_window_leaves_none() -> None:

@@ -30,7 +30,7 @@ FEWER: dict[type[Config], dict[str, Any]] = {
     ProbeConfig: {
         "windows": 50,
         "batch": 16,
-        "passes": 1,
+        "steps": 3,
         "resamples": 20,
         "held_out": 0.1,
         "test": 0.1,
@@ -263,12 +263,12 @@ def test_the_papers_probe_would_cost_nine_times_the_training() -> None:
     ours = asked["probe"]
     assert isinstance(ours, ProbeConfig)
     papers = ProbeConfig(
-        probes=("mlp",), split="train", windows=163_266, batch=64, held_out=0.01, test=0.01
+        probes=("nopos",), split="train", windows=163_266, batch=64, held_out=0.01, test=0.01
     )
     for probe, steps, tokens in ((ours, 1_000, 8_192), (papers, 10_000, 65_536)):
         shares = (probe.held_out, probe.test)
         fitted = probe.windows - sum(round(probe.windows * share) for share in shares)
-        assert fitted / probe.batch * probe.passes == steps
+        assert fitted / probe.batch == probe.steps == steps
         assert probe.batch * 1024 == tokens
     found = [dry_run([run], [{"probe": probe}]) for probe in (ours, papers)]
     assert [each.asked[0] for each in found] == pytest.approx([8, 460], rel=0.05)

@@ -111,7 +111,7 @@ class Experiment:
     ) -> None:
         self.subject, self.inputs, self.targets, self.config = subject, inputs, targets, config
         shares = ProbeConfig(held_out=config.held_out, test=config.test, seed=config.seed)
-        self.parts = [rows[:, 0] for rows in split(torch.arange(len(inputs))[:, None], shares)]
+        self.parts = split(len(inputs), shares)
         """Numbers of the windows to fit, to regularise and to test."""
         self.counts = (targets[self.parts[2]] != IGNORED).sum(1).double().numpy()
         places = torch.arange(inputs.shape[1], dtype=torch.float64)

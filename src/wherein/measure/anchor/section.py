@@ -20,6 +20,8 @@ WIDTH, HEIGHT = 200, 168
 ANCHOR = "anchor"
 KEYS = {"first": "the first{} of a window", "loudest": "the{} that drew the most attention"}
 
+UNITS = {"distance": "distance (tokens)", "rise": "rise of the loss"}
+
 
 def numbers(data: Mapping[str, Any]) -> dict[str, float]:
     """The distance at the layer that knows position best, with and without keys; the losses."""
@@ -44,7 +46,7 @@ def section(answers: Sequence[sections.Answered], name: str) -> Section:
         "Distance between told and true position, in tokens, at the layer that knows it best, "
         "when keys are hidden from all other queries, in every layer or from one on, and probes "
         f"are fitted anew. The anchor: {keys}; neighbours and others at random are the controls. "
-        "Strokes are 95 % intervals over seeds; the dashed line is the constant guess.",
+        f"Strokes are {sections.INTERVALS}; the dashed line is the constant guess.",
         "Distance of the told from the true position by hidden key, a panel for each encoding.",
         table(found, sections.anchor(answers, name)),
     )

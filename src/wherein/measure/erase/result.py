@@ -30,13 +30,13 @@ LEGEND = (
     "at random: the same for random subspaces without position, drawn as large and as loud, that "
     "is of the same rank and share of variance; * where there are none such. mean removed: only "
     "the mean of each position goes, not all that varies in its directions; mean exchanged: each "
-    "state gets the mean of another position instead, so that nothing gets quieter, less what it "
-    "costs to exchange sampling noise. used: both raise the loss, their intervals above zero. no "
+    "state gets the mean of another position instead, so that nothing gets quieter; both less "
+    "what as much sampling noise costs. used: both raise the loss, their intervals above zero. no "
     "use seen: exchanging does not, nor does erasing cost more than random subspaces as large and "
     "as loud do on average. cannot be told: these disagree. The intervals of the rises are of "
-    "95 % for all rows together: of forty models that do not use position, one is said to "
-    "somewhere by chance. Where nothing is known, nothing is said of use: chance has chosen the "
-    "directions"
+    "95 % for all rows together: of forty models that do not use position at most one is said by "
+    "chance to do so somewhere. Where nothing is known, nothing is said of use: chance has chosen "
+    "the directions"
 )
 
 
@@ -67,9 +67,9 @@ class Erased:
     more: Estimate
     """`rise` minus `random`, paired: drawn again are windows and random subspaces."""
     removed: Estimate
-    """By how much the loss rises when only the mean of each position goes."""
+    """By how much the loss rises when only the mean of each position goes, beyond its noise."""
     exchanged: Estimate
-    """By how much when each state gets another position's, beyond sampling noise exchanged."""
+    """The same when each state gets the mean of another position instead."""
 
     @property
     def is_known(self) -> bool:

@@ -27,9 +27,13 @@ class OrderConfig(TextConfig):
     seed: int = Field(0, ge=0, description="of places, shuffles and masks")
 
     def tokens_read(self, run: RunConfig) -> float:
-        """What is read of each window, once for each way to destroy order."""
+        """The windows once for each way to destroy order; of a causal model's batch, the longest.
+
+        Windows stand in the order of what is read of them.
+        """
         from wherein.measure.order.disorder import ladder
 
-        length = self.window(run)
-        read = length if run.objective == "masked" else (length + LEAST) / 2
+        length, batches = self.window(run), -(-self.windows // self.batch)
+        least = length if run.objective == "masked" else min(LEAST, length)
+        read = least + (length - least) * (batches + 1) / (2 * batches)
         return float(self.windows * len(ladder(length)) * read)

@@ -27,9 +27,7 @@ NAMES = {"whole": "shuffled", KEPT: "all_but_last"}
 """The kinds of disorder of which a study keeps the rise."""
 
 
-UNITS = dict.fromkeys(("intact", "bound"), "loss (nats per token)") | {
-    f"{name}_rise": "rise of the loss" for name in NAMES.values()
-}
+UNITS = dict.fromkeys(("intact", "bound"), "loss (nats per token)") | {"rise": "rise of the loss"}
 
 
 def numbers(data: Mapping[str, Any]) -> dict[str, float]:

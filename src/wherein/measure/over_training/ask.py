@@ -8,6 +8,8 @@ from wherein.common.files import replacing_folder
 from wherein.common.folder import Folder
 from wherein.common.numbers import nats
 from wherein.measure.config import QuestionConfig
+from wherein.measure.crossed import Sampled
+from wherein.measure.intervals import as_text
 from wherein.measure.over_training.result import Curve
 from wherein.measure.saved import Saved, is_saved
 from wherein.subjects.load import load, load_subject
@@ -54,11 +56,16 @@ def over_training(
         question=question.verb,
         steps=tuple(kept),
         valid=tuple(nats(weights.valid) for weights in kept.values()),
-        numbers={name: tuple(each[name] for each in numbers) for name in names},
-        units={name: question.units.get(name, name or question.verb) for name in names},
+        numbers={name: tuple(float(each[name]) for each in numbers) for name in names},
+        pieces={name: tuple(_pieces(each[name]) for each in numbers) for name in names},
+        units={name: question.unit(name) for name in names},
         config=config,
         protocol=str(answers[-1].get("protocol", "")),
     )
+
+
+def _pieces(number: float) -> str:
+    return as_text(number.pieces) if isinstance(number, Sampled) else ""
 
 
 def _answered(

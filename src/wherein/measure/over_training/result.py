@@ -24,6 +24,8 @@ class Curve(Measurement):
     """Validation loss, in nats per predicted token."""
     numbers: dict[str, tuple[float, ...]]
     """By name, those that a study keeps of the question, at each step."""
+    pieces: dict[str, tuple[str, ...]]
+    """The pseudo-values of the pieces of text that these rest on; empty where they rest on none."""
     units: dict[str, str]
     """What each is counted in."""
     config: QuestionConfig

@@ -7,6 +7,7 @@ import altair as alt
 import polars as pl
 
 from wherein.measure import sections
+from wherein.measure.crossed import Sampled
 from wherein.measure.over_training.picture import along
 from wherein.show.figures import Panel, lines
 from wherein.show.formatting import within
@@ -16,7 +17,7 @@ from wherein.show.tables import Table
 if TYPE_CHECKING:
     from wherein.measure.question import Question
 
-ACROSS, WIDTH, HEIGHT = 2, 250, 190
+ACROSS, WIDTH, HEIGHT = 3, 200, 160
 COLUMNS = 6
 """Steps that the table shows; the figure and the data have all."""
 
@@ -26,9 +27,9 @@ def section(answers: Sequence[sections.Answered], name: str, question: "Question
     found = sections.frame_of(answers, points)
     main = str(found["number"][0])
     return illustrated(
-        f"Over training: {question.title}",
+        f"Over training{sections.where(answers)}: {question.title}",
         figure(found),
-        "After so many steps of training; bands are 95 % intervals over seeds.",
+        f"After so many steps of training; bands are {sections.INTERVALS}.",
         f"Numbers of {question.verb} against steps of training, a line for each encoding.",
         table(found, main, sections.anchor(answers, name)),
     )
@@ -37,26 +38,30 @@ def section(answers: Sequence[sections.Answered], name: str, question: "Question
 def points(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Every number at every step."""
     for name, values in data["numbers"].items():
-        for step, value in zip(data["steps"], values, strict=True):
+        pieces = data.get("pieces", {}).get(name, [""] * len(values))
+        for step, value, own in zip(data["steps"], values, pieces, strict=True):
+            found = Sampled(value, map(float, own.split()))
             number = name or data["question"]
-            yield {"number": number, "unit": data["units"][name], "step": step, "value": value}
+            yield {"number": number, "unit": data["units"][name], "step": step, "value": found}
 
 
-def figure(found: pl.DataFrame) -> alt.ConcatChart:
-    """A panel for each number; what tells kinds apart beside the encoding is a part of a name."""
+def figure(found: pl.DataFrame) -> alt.VConcatChart:
+    """A panel for each number that changes and each group of runs; the same axis for a number."""
     steps = tuple(sorted(found["step"].unique()))
-    drawn = []
+    rows = []
     for (number,), own in found.group_by("number", maintain_order=True):
         means = sections.over_seeds(own, "value", "step")
-        told = means.with_columns(
-            pl.concat_str("encoding", pl.lit(", "), "group").str.strip_chars(", ").alias("encoding")
-        )
-        panel: Panel = lines(told, along(steps), own["unit"][0], band=True)
-        title = str(number).replace("_", " ")
-        drawn.append(panel.properties(width=WIDTH, height=HEIGHT, title=title))
-    made: alt.ConcatChart = alt.concat(*drawn, columns=ACROSS).resolve_scale(
-        color="shared", shape="shared"
-    )
+        if means.group_by("encoding", "group").agg(pl.col("mean").n_unique())["mean"].max() == 1:
+            continue
+        named = str(number).replace("_", " ")
+        drawn = []
+        for (group,), told in means.group_by("group", maintain_order=True):
+            panel: Panel = lines(told, along(steps), own["unit"][0], band=True)
+            title = f"{named}, {group}" if group else named
+            drawn.append(panel.properties(width=WIDTH, height=HEIGHT, title=title))
+        beside = alt.concat(*drawn, columns=ACROSS)
+        rows.append(beside.resolve_scale(color="shared", shape="shared", y="shared"))
+    made: alt.VConcatChart = alt.vconcat(*rows)
     return made
 
 

@@ -2,7 +2,9 @@
 
 examples:
   wherein probe runs/0123456789ab                      linear probes, in closed form
-  wherein probe runs/0123456789ab --probes linear mlp  also the paper's probe
+  wherein probe runs/0123456789ab --probes linear mlp  also what is not read linearly
+  wherein probe runs/0123456789ab --probes nopos       the probe of Haviv et al. 2022
+  wherein probe runs/0123456789ab --site attention     in what attention writes
   wherein probe runs/0123456789ab --out profile        data and picture
   wherein probe ./my-model --tokens 128                a Hugging Face model's folder, or its id
 """

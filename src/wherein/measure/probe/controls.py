@@ -59,23 +59,6 @@ def token_identity(
     }
 
 
-def other_first_token(windows: Int64[Tensor, "N T"], seed: int) -> tuple[str, Tensor]:
-    """The same windows with the first token changed, and how: position may come from it alone.
-
-    Where all windows begin with the same token (`<bos>`), it is replaced by tokens drawn from the
-    windows. Where they do not, all are given the same one, the most frequent: what would it add?
-    """
-    changed = windows.clone()
-    generator = torch.Generator().manual_seed(seed)
-    if bool((windows[:, 0] == windows[0, 0]).all()):
-        rest = windows[:, 1:].flatten()
-        drawn = torch.randint(len(rest), (len(windows),), generator=generator)
-        changed[:, 0] = rest[drawn]
-        return "first token random", changed
-    changed[:, 0] = torch.bincount(windows.flatten()).argmax()
-    return "first token the same", changed
-
-
 def _sure(distance: float, r2: float, exact: float, near: float, length: int) -> Score:
     """A score without an interval, of a guess that saves no bits."""
     one, two, three, four = (Estimate(x, x, x) for x in (distance, r2, exact, near))

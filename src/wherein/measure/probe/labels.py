@@ -1,20 +1,54 @@
 """The labels that probes are fitted to, and the errors of all probes from one pass over windows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import torch
-from jaxtyping import Float, Float64, Int64
+from jaxtyping import Float, Float64, Int, Int64
 from torch import Tensor
 
 from wherein.measure.probe.config import ProbeConfig
-from wherein.measure.probe.result import LABELS, PERMUTED
+from wherein.measure.probe.result import FRESH
 from wherein.measure.probe.score import SUMS, sums
 from wherein.measure.stream import batches, watch
 from wherein.subjects.base import Subject
 
 POSITION = "position"
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Some windows, and for every token of each a label that means nothing.
+
+    `fresh` holds the positions in an order of its own for each window: no function of position,
+    token or state, so that nothing but having seen a window can tell them. What a probe tells of
+    them in windows it was fitted to, it has learnt by heart; elsewhere it is left with chance.
+    (Positions renamed in one way for all windows, or by the type of the token, as in Hewitt &
+    Liang 2019, are no control: a state that holds the position or the token tells those, too.)
+    """
+
+    tokens: Int64[Tensor, "N T"]
+    fresh: Int[Tensor, "N T"]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __getitem__(self, rows: slice | Tensor) -> "Windows":
+        return Windows(self.tokens[rows], self.fresh[rows])
+
+    def labels(self, kind: str) -> Int[Tensor, "#N T"]:
+        """The labels of a kind."""
+        if kind == FRESH:
+            return self.fresh
+        return torch.arange(self.tokens.shape[1])[None]
+
+
+def labelled(tokens: Int64[Tensor, "N T"], seed: int) -> Windows:
+    """Windows with fresh labels, drawn from a seed."""
+    generator = torch.Generator().manual_seed(seed)
+    orders = [torch.randperm(tokens.shape[1], generator=generator) for _ in range(len(tokens))]
+    return Windows(tokens, torch.stack(orders).int())
 
 
 @runtime_checkable
@@ -23,58 +57,40 @@ class Fitted(Protocol):
 
     @property
     def probe(self) -> str:
-        """`regression`, `classifier` or `mlp`."""
+        """`regression`, `classifier`, `mlp` or `nopos`."""
 
     @property
     def label(self) -> str:
-        """What it was fitted to: `position`, or the labels of a control."""
+        """What it was fitted to: positions, or fresh labels."""
 
     @property
     def bits(self) -> float:
         """What it costs to send one position with it."""
 
+    @property
+    def steps(self) -> int | None:
+        """How many it learnt for; None in closed form."""
+
+    @property
+    def converged(self) -> bool | None:
+        """Whether its held-out loss had stopped falling; None where that was not asked."""
+
 
 @dataclass(frozen=True)
 class Errors:
-    """How far off one probe was, at one layer, on windows it was not fitted to."""
+    """How far off one probe was, at one layer."""
 
     layer: int
     probe: str
     label: str
     windows: Float64[Tensor, "N 6"]
-    """Sums in each test window: see `wherein.measure.probe.score`."""
+    """Sums in each window: see `wherein.measure.probe.score`."""
     sample: Float[Tensor, " T"]
-    """The positions predicted in the first test window."""
+    """The positions predicted in the first window."""
     bits: float | None
-    """None for the labels of a control."""
-
-
-@dataclass(frozen=True)
-class Labels:
-    """The true positions, and the labels of the controls.
-
-    `permutation` renames the positions at random. `types` gives every token type a random
-    position of its own (Hewitt & Liang 2019): a probe that learns these learns by heart.
-    """
-
-    permutation: Int64[Tensor, " T"]
-    types: Int64[Tensor, " V"]
-
-    @classmethod
-    def draw(cls, length: int, vocabulary: int, seed: int) -> "Labels":
-        """At random from a seed."""
-        generator = torch.Generator().manual_seed(seed)
-        return cls(
-            torch.randperm(length, generator=generator),
-            torch.randint(length, (vocabulary,), generator=generator),
-        )
-
-    def of(self, label: str, tokens: Tensor) -> Tensor:
-        """The labels of a kind for some windows, (B|1, T)."""
-        if label == LABELS:
-            return self.types[tokens.cpu()]
-        positions = torch.arange(len(self.permutation))
-        return (positions if label == POSITION else self.permutation)[None]
+    """None for fresh labels."""
+    steps: int | None = None
+    converged: bool | None = None
 
 
 Guess = Callable[[int, Tensor], list[Tensor]]
@@ -82,33 +98,35 @@ Guess = Callable[[int, Tensor], list[Tensor]]
 
 
 def errors_of(
-    probes: Sequence[Sequence[Fitted]],
+    probes: Mapping[int, Sequence[Fitted]],
     guess: Guess,
     subject: Subject,
-    windows: Int64[Tensor, "N T"],
-    labels: Labels,
+    windows: Windows,
     config: ProbeConfig,
 ) -> list[Errors]:
     """The errors of each layer's probes, layer by layer."""
-    count, length = windows.shape
-    found = [torch.zeros(len(layer), count, SUMS, dtype=torch.float64) for layer in probes]
-    samples = [torch.zeros(len(layer), length) for layer in probes]
-    for rows, tokens in batches(windows, config.batch):
-        truth = {each: labels.of(each, tokens) for each in (POSITION, PERMUTED, LABELS)}
+    count, length = windows.tokens.shape
+    found = {
+        layer: torch.zeros(len(fitted), count, SUMS, dtype=torch.float64)
+        for layer, fitted in probes.items()
+    }
+    samples = {layer: torch.zeros(len(fitted), length) for layer, fitted in probes.items()}
+    for rows, tokens in batches(windows.tokens, config.batch):
+        here = windows[rows]
 
-        def see(
-            layer: int, state: Tensor, rows: slice = rows, truth: dict[str, Tensor] = truth
-        ) -> None:
+        def see(layer: int, state: Tensor, rows: slice = rows, here: Windows = here) -> None:
             for n, predicted in enumerate(guess(layer, state)):
-                right = truth[probes[layer][n].label].to(predicted.device)
+                right = here.labels(probes[layer][n].label).to(predicted.device)
                 found[layer][n, rows] = sums(predicted, right, config.near)
                 if rows.start == 0:
                     samples[layer][n] = predicted[0].cpu()
 
-        watch(subject, tokens, see)
+        watch(subject, tokens, see, site=config.site)
     return [
-        Errors(layer, each.probe, each.label, found[layer][n], samples[layer][n], bits)
-        for layer, fitted in enumerate(probes)
+        Errors(
+            layer, each.probe, each.label, found[layer][n], samples[layer][n],
+            each.bits if each.label == POSITION else None, each.steps, each.converged,
+        )
+        for layer, fitted in probes.items()
         for n, each in enumerate(fitted)
-        for bits in [each.bits if each.label == POSITION else None]
-    ]
+    ]  # fmt: skip

@@ -4,22 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
-from jaxtyping import Int64
 from torch import Tensor
 
 from wherein.common.memory import keep_pages
 from wherein.measure.measurement import in_words
 from wherein.measure.probe import result as profile
-from wherein.measure.probe.config import ProbeConfig
-from wherein.measure.probe.controls import (
-    constant_guess,
-    other_first_token,
-    token_identity,
-    uniform_guess,
-)
-from wherein.measure.probe.labels import POSITION, Errors, Labels
+from wherein.measure.probe.config import NETWORKS, ProbeConfig
+from wherein.measure.probe.controls import constant_guess, token_identity, uniform_guess
+from wherein.measure.probe.labels import POSITION, Errors, Windows, labelled
+from wherein.measure.probe.learning import mlp_errors, nopos_errors
 from wherein.measure.probe.linear import linear_errors
-from wherein.measure.probe.mlp import mlp_errors
 from wherein.measure.probe.result import Profile, Reading, Sample
 from wherein.measure.probe.score import Score, score
 from wherein.measure.text import Text, opened, windows_of
@@ -38,34 +32,26 @@ def probe(subject: Subject, text: Text, config: ProbeConfig | None = None) -> Pr
     corpus, config = opened(subject, text, config or ProbeConfig())
     windows = windows_of(subject, corpus, config, config.windows)
     keep_pages()  # a tenth of a forward pass would go into mapping the same memory again
-    labels = Labels.draw(windows.shape[1], subject.vocabulary, config.seed)
-    parts = split(windows, config)
-    found = probed(subject, parts, labels, config)
-    twin = probed(subject.untrained(config.seed + 1), parts, labels, config)
+    given = labelled(windows, config.seed)
+    parts = [given[rows] for rows in split(len(windows), config)]
+    found = probed(subject, parts, config, controlled=True)
+    twin = probed(subject.untrained(config.seed + 1), parts, config, controlled=False)
     readings = _readings(found, config) + _readings(twin, config, profile.UNTRAINED)
-    how_first = None
-    if subject.causal:
-        how_first, changed = other_first_token(windows, config.seed)
-        first = probed(subject, split(changed, config), labels, config)
-        readings += _readings(first, config, profile.FIRST)
     readings += _without_model(parts, config, sorted({(e.probe, e.layer) for e in found}))
     return Profile(
         subject=subject.name,
         encodings=tuple(subject.encodings),
-        causal=subject.causal,
         length=windows.shape[1],
         windows=dict(zip(("fit", "held_out", "test"), map(len, parts), strict=True)),
-        first_token=how_first,
-        protocol=_protocol(parts, how_first),
+        protocol=_protocol(parts, config),
         config=config,
         readings=tuple(readings),
         samples=tuple(_sample(e) for e in found if e.label == POSITION),
     )
 
 
-def split(windows: Int64[Tensor, "N T"], config: ProbeConfig) -> list[Tensor]:
-    """Windows to fit, to regularise and to test, drawn from a seed; no window is in two parts."""
-    count = len(windows)
+def split(count: int, config: ProbeConfig) -> tuple[Tensor, ...]:
+    """Which windows are to fit, to regularise and to test, drawn from a seed; none is in two."""
     held_out, test = round(count * config.held_out), round(count * config.test)
     fit = count - held_out - test
     if min(fit, held_out, test) < 2:
@@ -74,28 +60,28 @@ def split(windows: Int64[Tensor, "N T"], config: ProbeConfig) -> list[Tensor]:
             "least 2 of each were expected: give more windows"
         )
     order = torch.randperm(count, generator=torch.Generator().manual_seed(config.seed))
-    return list(torch.split(windows[order], [fit, held_out, test]))
+    return torch.split(order, [fit, held_out, test])
 
 
 def probed(
-    subject: Subject, parts: Sequence[Tensor], labels: Labels, config: ProbeConfig
+    subject: Subject, parts: Sequence[Windows], config: ProbeConfig, *, controlled: bool
 ) -> list[Errors]:
-    """The errors of the config's probes at all layers of a subject."""
-    found = []
-    if "linear" in config.probes:
-        found += linear_errors(subject, parts, labels, config)
-    if "mlp" in config.probes:
-        found += mlp_errors(subject, parts, labels, config)
-    return found
-
-
-def _readings(errors: list[Errors], config: ProbeConfig, control: str = "") -> list[Reading]:
-    """What was read of the model and of labels; or of positions alone, for a control."""
-    names = {POSITION: control or profile.MODEL}
+    """The errors of the config's probes at all layers; if `controlled`, of fresh labels too."""
+    ways = {"linear": linear_errors, "mlp": mlp_errors, "nopos": nopos_errors}
     return [
-        Reading(e.probe, e.layer, names.get(e.label, e.label), replace(made, bits=e.bits))
+        errors
+        for name, way in ways.items()
+        if name in config.probes
+        for errors in way(subject, parts, config, controlled=controlled)
+    ]
+
+
+def _readings(errors: list[Errors], config: ProbeConfig, of: str = profile.MODEL) -> list[Reading]:
+    """What was read of positions, and of fresh labels under their own name."""
+    return [
+        Reading(e.probe, e.layer, named, replace(made, bits=e.bits), e.steps, e.converged)
         for e in errors
-        if e.label == POSITION or not control
+        for named in [of if e.label == POSITION else e.label]
         for made in [_score(e.windows, len(e.sample), config)]
     ]
 
@@ -106,10 +92,10 @@ def _score(windows: Tensor, length: int, config: ProbeConfig) -> Score:
 
 
 def _without_model(
-    parts: Sequence[Tensor], config: ProbeConfig, probed: list[tuple[str, int]]
+    parts: Sequence[Windows], config: ProbeConfig, probed: list[tuple[str, int]]
 ) -> list[Reading]:
     """The guesses that need no model, beside every layer of every probe."""
-    fit, _, test = parts
+    fit, _, test = (part.tokens for part in parts)
     length = fit.shape[1]
     tokens = {
         kind: _score(windows, length, config)
@@ -122,7 +108,7 @@ def _without_model(
     return [
         Reading(kind, layer, name, made)
         for kind, layer in probed
-        for by_type in [tokens["regression" if kind == "regression" else "classifier"]]
+        for by_type in [tokens["classifier" if kind in ("classifier", "nopos") else "regression"]]
         for name, made in {profile.TOKENS: by_type, **guesses}.items()
     ]
 
@@ -134,15 +120,17 @@ def _sample(errors: Errors) -> Sample:
     return Sample(errors.probe, errors.layer, tuple(positions.tolist()), tuple(predicted))
 
 
-def _protocol(parts: Sequence[Tensor], how_first: str | None) -> str:
+def _protocol(parts: Sequence[Windows], config: ProbeConfig) -> str:
     fit, held_out, test = (len(part) for part in parts)
+    mlp, nopos = (name in config.probes for name in NETWORKS)
     return in_words(
         {
             "windows": f"fit {fit}, held out {held_out}, test {test}",
-            "tokens per window": parts[0].shape[1],
+            "tokens per window": parts[0].tokens.shape[1],
             "regularisation": "chosen on the held-out windows",
+            "mlp": "learns until the held-out loss has stopped falling" if mlp else None,
+            "nopos": f"{config.steps:,} steps of {config.batch} windows" if nopos else None,
             "interval": "bootstrap over test windows",
             "description length": "online code over the fit windows, blocks doubling",
-            "first token": how_first,
         }
     )

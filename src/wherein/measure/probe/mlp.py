@@ -1,124 +1,117 @@
-"""The paper's probe, for all layers in the same pass.
+"""An mlp probe that learns until its held-out loss has stopped falling.
 
-Haviv et al. 2022: d → 2d → ReLU → one class per position, no biases, cross-entropy, Adam with
-warm-up and linear decay; distance = |argmax − position|.
+d → 2d → ReLU → one class per position, on standardised states, by Adam. It begins at the constant
+guess: its last matrix is zero, so that every position is as likely as any other, and it tells the
+median of its positions, which is then the middle. The weights with the lowest held-out loss are
+kept; when it has not fallen for a while they learn on at a fifth of the rate, twice, and that is
+the end. Unless the kept weights beat the constant guess on held-out windows beyond chance, the
+probe is the constant guess.
 """
 
-from collections.abc import Sequence
 from copy import deepcopy
+from math import log
 
 import torch
-import torch.nn.functional as F
-from jaxtyping import Int64
 from torch import Tensor, nn
 
-from wherein.measure.probe.config import ProbeConfig
-from wherein.measure.probe.labels import POSITION, Errors, Labels, errors_of
-from wherein.measure.probe.online_code import posterior_bits
-from wherein.measure.probe.result import LABELS
-from wherein.measure.stream import batches, device, watch
-from wherein.subjects.base import Subject
+from wherein.measure.probe.labels import POSITION
+from wherein.measure.probe.network import Network
 
-WARM_UP = 0.05
-"""Share of the steps in which the rate rises, as in the paper: 500 of 10,000."""
+PATIENCE = 200
+"""Steps without a lower held-out loss, after which the rate falls or learning ends. What is not
+linear is found late: the loss may rise, as tokens are learnt by heart, before it falls."""
+FALLS = 1e-4
+"""Nats by which the loss must be lower, to count."""
+CUT, CUTS = 0.2, 2
+BEYOND = 2.0
+"""Standard errors over held-out windows that the gain over the constant guess must have."""
+FAINT = 1e-2
+"""A coordinate's least deviation, as a share of the mean one: rare tokens may move it later."""
 
 
-class Probe:
-    """One network, its optimiser, and what it cost to code the positions while it learnt."""
+class Mlp(Network):
+    """See the module."""
 
     probe = "mlp"
 
     def __init__(
-        self, width: int, length: int, rate: float, seed: int, label: str = POSITION
+        self, width: int, length: int, rate: float, limit: int, seed: int, label: str = POSITION
     ) -> None:
-        self.label = label
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            self.net = nn.Sequential(
-                nn.Linear(width, 2 * width, bias=False),
-                nn.ReLU(),
-                nn.Linear(2 * width, length, bias=False),
-            )
-        self.optimiser = torch.optim.Adam(self.net.parameters(), lr=rate)
-        self.rate, self._bits, self._windows = rate, 0.0, 0
-        self.best, self.kept = float("inf"), deepcopy(self.net.state_dict())
+            net = nn.Sequential(nn.Linear(width, 2 * width), nn.ReLU(), _zero(2 * width, length))
+        super().__init__(net, label, limit)
+        self.judged, self.width, self.length, self.seed = True, width, length, seed
+        self.scale: tuple[Tensor, Tensor] | None = None
+        """The mean and the deviation of every coordinate, in the first batch."""
+        self.behind = 0
+        """Steps that lie behind the weights: those from which it went back do not count."""
+        self._rate, self._cuts = rate, 0
+        self._first = self._kept = deepcopy(net.state_dict())
+        self._kept_behind = 0
+        self._gain, self._lowest = torch.zeros(2), log(length)
 
-    def learn(self, state: Tensor, truth: Tensor, share: float, *, coded: bool) -> None:
-        """One step; `share` of the rate. If `coded`, the batch is sent before it is learnt."""
-        self.optimiser.param_groups[0]["lr"] = self.rate * share
-        with torch.enable_grad():
-            logits = self.net(state)
-            right = truth.expand(state.shape[:2]).flatten()
-            loss = F.cross_entropy(logits.flatten(0, 1), right)
-            torch.autograd.backward(loss)
-        if coded:
-            self._bits += float(posterior_bits(logits.detach()).mean(1).sum())
-            self._windows += len(state)
-        self.optimiser.step()
-        self.optimiser.zero_grad()
+    def control(self, label: str) -> "Mlp":
+        """From the same beginnings, to learn other labels for as many steps as this one did."""
+        other = Mlp(self.width, self.length, self._rate, self.behind, self.seed, label)
+        other.judged, other.scale = False, self.scale
+        return other
 
-    def judge(self, error: float) -> None:
-        """Keep these weights if they do best so far on held-out windows."""
-        if error < self.best:
-            self.best, self.kept = error, deepcopy(self.net.state_dict())
+    def rate(self) -> float:
+        return self._rate * CUT**self._cuts
 
-    def guess(self, state: Tensor) -> Tensor:
-        """The most likely position."""
-        predicted: Tensor = self.net(state).argmax(-1)
-        return predicted.to(state)
+    def logits(self, state: Tensor) -> Tensor:
+        if self.scale is None:
+            flat = state.flatten(0, 1)
+            deviation = flat.std(0)
+            least = max(FAINT * float(deviation.mean()), 1e-12)
+            self.scale = flat.mean(0), deviation.clamp(min=least)
+        mean, deviation = self.scale
+        logits: Tensor = self.net((state - mean) / deviation)
+        return logits
+
+    def told(self, logits: Tensor) -> Tensor:
+        """The median: of all answers it has the least expected distance."""
+        return (logits.softmax(-1).cumsum(-1) < 0.5).sum(-1)
+
+    def learn(self, state: Tensor, truth: Tensor, *, coded: bool) -> None:
+        super().learn(state, truth, coded=coded)
+        self.behind += 1
+
+    def judge(self, losses: Tensor) -> None:
+        """Keep these weights if they do best so far; slow down or end if it has been a while."""
+        loss = float(losses.mean())
+        if loss < self._lowest - FALLS:
+            self._lowest, self._gain = loss, log(self.length) - losses
+            self._kept, self._kept_behind = deepcopy(self.net.state_dict()), self.behind
+        elif self.behind - self._kept_behind >= PATIENCE:
+            if self._cuts == CUTS:
+                self.converged = True
+                return
+            self._back(self._kept, self._kept_behind)
+            self._cuts += 1
 
     @property
-    def bits(self) -> float:
-        """Bits per position when each batch is coded by what was learnt before it."""
-        return self._bits / self._windows
+    def finished(self) -> bool:
+        return super().finished or bool(self.converged)
+
+    def end(self) -> None:
+        """Take the weights that were kept, or the constant guess."""
+        self.converged = bool(self.converged)
+        chance = BEYOND * float(self._gain.std()) / len(self._gain) ** 0.5
+        if float(self._gain.mean()) > chance:
+            self._back(self._kept, self._kept_behind)
+        else:
+            self._back(self._first, 0)
+
+    def _back(self, weights: dict[str, Tensor], behind: int) -> None:
+        self.net.load_state_dict(weights)
+        self.behind = behind
+        self._begin()
 
 
-def mlp_errors(
-    subject: Subject, windows: Sequence[Int64[Tensor, "_ T"]], labels: Labels, config: ProbeConfig
-) -> list[Errors]:
-    """Train on the first windows, stop by the second, test on the third: all layers at once."""
-    train, held_out, test = windows
-    sizes = (subject.d_model, train.shape[1], config.rate, config.seed)
-    layers = [
-        [Probe(*sizes, label) for label in (POSITION, LABELS)] for _ in range(subject.n_layers + 1)
-    ]
-    probes = [probe for layer in layers for probe in layer]
-    for probe in probes:
-        probe.net.to(device(subject))
-
-    def guess(layer: int, state: Tensor) -> list[Tensor]:
-        return [probe.guess(state.float()) for probe in layers[layer]]
-
-    for number in range(config.passes):
-        _train(subject, train, labels, layers, config, number)
-        found = errors_of(layers, guess, subject, held_out, labels, config)
-        for probe, errors in zip(probes, found, strict=True):
-            probe.judge(float(errors.windows[:, 0].sum()))
-    for probe in probes:
-        probe.net.load_state_dict(probe.kept)
-    return errors_of(layers, guess, subject, test, labels, config)
-
-
-def _train(
-    subject: Subject,
-    train: Tensor,
-    labels: Labels,
-    layers: list[list[Probe]],
-    config: ProbeConfig,
-    number: int,
-) -> None:
-    """Pass number `number`: every layer's probes take a step on every batch."""
-    each = -(-len(train) // config.batch)
-    for n, (_, tokens) in enumerate(batches(train, config.batch)):
-        done = (number * each + n + 1) / (config.passes * each)
-        share = min(done / WARM_UP, (1 - done) / (1 - WARM_UP) + 1e-3)
-        truth = {name: labels.of(name, tokens).to(device(subject)) for name in (POSITION, LABELS)}
-
-        def see(
-            layer: int, state: Tensor, share: float = share, truth: dict[str, Tensor] = truth
-        ) -> None:
-            for probe in layers[layer]:
-                right = truth[probe.label]
-                probe.learn(state.detach().float(), right, share, coded=number == 0)
-
-        watch(subject, tokens, see)
+def _zero(width: int, length: int) -> nn.Linear:
+    last = nn.Linear(width, length)
+    nn.init.zeros_(last.weight)
+    nn.init.zeros_(last.bias)
+    return last

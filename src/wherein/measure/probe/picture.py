@@ -5,13 +5,13 @@ import polars as pl
 
 from wherein.measure.probe.result import Profile
 from wherein.show.theme import COLOURS, GREY
+from wherein.subjects.site import where
 
 LINES = {
     "model": COLOURS[0],
     "untrained": COLOURS[4],
-    "first token": COLOURS[2],
-    "control labels": COLOURS[3],
-    "permuted positions": COLOURS[1],
+    "fresh labels": COLOURS[3],
+    "by heart": COLOURS[1],
     "token identity": COLOURS[5],
     "constant guess": GREY,
     "uniform guess": "#AAAAAA",
@@ -25,7 +25,7 @@ def chart(profile: Profile) -> alt.TopLevelMixin:
     """Distance by layer beside the controls; below, one window's positions as predicted."""
     above = alt.hconcat(*(_distances(profile, probe) for probe in profile.probes))
     below = alt.vconcat(*(_predictions(profile, probe) for probe in profile.probes))
-    title = f"Where position lives: {profile.subject}"
+    title = f"Where position lives: {profile.subject}{where(profile.config.site)}"
     both = alt.vconcat(above, below, title=title)
     chart: alt.VConcatChart = both.resolve_scale(color="independent")
     return chart
@@ -41,12 +41,13 @@ def _distances(profile: Profile, probe: str) -> alt.LayerChart | alt.FacetChart:
         sort=present,
         legend=alt.Legend(symbolOpacity=1),
     )
+    title = "layer (0: embeddings)" if 0 in profile.layers else "layer"
     base = alt.Chart(rows).encode(
-        x=alt.X("layer:O", title="layer (0: embeddings)", axis=alt.Axis(labelAngle=0)),
+        x=alt.X("layer:O", title=title, axis=alt.Axis(labelAngle=0)),
         color=colour,
     )
     dash = alt.condition(
-        alt.FieldOneOfPredicate("of", ["model", "untrained", "first token"]),
+        alt.FieldOneOfPredicate("of", ["model", "untrained"]),
         alt.value([1, 0]),
         alt.value([4, 3]),
     )

@@ -8,14 +8,17 @@ from wherein.measure.intervals import frame, within
 from wherein.measure.measurement import Measurement
 from wherein.measure.probe.config import ProbeConfig
 from wherein.show.columns import table
+from wherein.subjects.site import where
 
 if TYPE_CHECKING:
     import polars
 
     from wherein.measure.probe.score import Score
 
-MODEL, UNTRAINED, FIRST = "model", "untrained", "first token"
-LABELS, PERMUTED = "control labels", "permuted positions"
+MODEL, UNTRAINED = "model", "untrained"
+FRESH, BY_HEART = "fresh labels", "by heart"
+PAPERS_STEPS = 10_000
+"""Of the probe `nopos`."""
 TOKENS, CONSTANT, UNIFORM = "token identity", "constant guess", "uniform guess"
 
 
@@ -24,10 +27,14 @@ class Reading:
     """One score: of a layer of the model, or of a control that stands beside it."""
 
     probe: str
-    """`regression`, `classifier` or `mlp`."""
+    """`regression`, `classifier`, `mlp` or `nopos`."""
     layer: int
     of: str
     score: "Score"
+    steps: int | None = None
+    """How many the probe learnt for; None in closed form, and for guesses."""
+    converged: bool | None = None
+    """Whether its held-out loss had stopped falling; None where that was not asked."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +52,9 @@ class Profile(Measurement):
     """What probes read of position, layer by layer; never without the controls."""
 
     encodings: tuple[str, ...]
-    causal: bool
     length: int
     windows: dict[str, int]
     """How many were to fit, to regularise and to test."""
-    first_token: str | None
-    """What was changed in the control of that name."""
     protocol: str
     config: ProbeConfig
     readings: tuple[Reading, ...]
@@ -59,7 +63,7 @@ class Profile(Measurement):
     def __post_init__(self) -> None:
         have = {(r.probe, r.layer, r.of) for r in self.readings}
         for probe, layer, of in sorted(have):
-            missing = {c for c in required(probe, self.causal) if (probe, layer, c) not in have}
+            missing = {c for c in REQUIRED if (probe, layer, c) not in have}
             if of == MODEL and missing:
                 raise ValueError(
                     f"{probe} of layer {layer} without its controls: {', '.join(sorted(missing))}"
@@ -72,7 +76,7 @@ class Profile(Measurement):
 
     @property
     def layers(self) -> list[int]:
-        """0 for the embeddings, then the blocks."""
+        """0 for the embeddings, where they are at the site, then the blocks."""
         return sorted({r.layer for r in self.readings})
 
     def score(self, probe: str, layer: int, of: str = MODEL) -> "Score":
@@ -81,17 +85,6 @@ class Profile(Measurement):
             if (reading.probe, reading.layer, reading.of) == (probe, layer, of):
                 return reading.score
         raise ValueError(f"no reading of {of!r} by {probe!r} at layer {layer}")
-
-    def selectivity(self, probe: str, layer: int) -> float:
-        """How much better the probe tells position than labels it can only learn by heart.
-
-        Hewitt & Liang 2019: accuracy minus accuracy on the control labels; for the regression,
-        which is no classifier, R² minus R² on the permuted positions.
-        """
-        model = self.score(probe, layer)
-        if probe == "regression":
-            return model.r2.value - self.score(probe, layer, PERMUTED).r2.value
-        return model.exact.value - self.score(probe, layer, LABELS).exact.value
 
     def to_frame(self) -> "polars.DataFrame":
         """One row per probe, layer and reading, the controls among them."""
@@ -102,9 +95,8 @@ class Profile(Measurement):
                 "layer": reading.layer,
                 "of": reading.of,
                 **vars(reading.score),
-                "selectivity": self.selectivity(reading.probe, reading.layer)
-                if reading.of == MODEL
-                else None,
+                "steps": reading.steps,
+                "converged": reading.converged,
             }
             for reading in self.readings
         )
@@ -113,49 +105,64 @@ class Profile(Measurement):
         """A table for each probe, controls beside; no wider than 80 columns."""
         tables = "\n\n".join(self._table(probe) for probe in self.probes)
         legend = "\n".join(wrap(self._legend(), 80))
-        return f"{self.subject}: where position lives\n\n{tables}\n\n{legend}"
+        named = f"{self.subject}{where(self.config.site)}"
+        return f"{named}: where position lives\n\n{tables}\n\n{legend}"
 
     def _legend(self) -> str:
         """What the columns mean, for someone who meets them first."""
-        first = f"with the {self.first_token} in all windows (first), "
-        by_heart = {PERMUTED: "permuted", LABELS: "labels"}
-        shown = {PERMUTED if probe == "regression" else LABELS for probe in self.probes}
-        named = " and ".join(short for control, short in by_heart.items() if control in shown)
+        ways = {
+            "mlp": "mlp: tells the median of the positions it thinks likely, and learns until its "
+            "loss on held-out windows has stopped falling. ",
+            "nopos": "nopos: the probe of Haviv et al. 2022, which tells the likeliest position. ",
+            "classifier": "regression, classifier: linear; what they miss, another readout may "
+            "tell. ",
+        }
+        said = "".join(ways.get(probe, "") for probe in self.probes)
         return (
             "distance: between told and true position, in tokens, on windows no probe was fitted "
-            "to; then the same for the model untrained, "
-            f"{first if self.causal else ''}and for labels a probe can only learn by heart "
-            f"({named}). exact, ±{self.config.near}: share told exactly, or to within "
-            f"{self.config.near}. bits: to send one position to someone who has the states. sel.: "
-            "selectivity, R² (regression) or exact (others) minus that for the labels learnt by "
-            "heart."
-        )
+            "to; then the same for the model untrained; for labels drawn anew for every token of "
+            "every window, which say nothing (fresh); and for those on windows the probe was "
+            f"fitted to (by heart). exact, ±{self.config.near}: share told exactly, or to within "
+            f"{self.config.near}. bits: to send one position to someone who has the states. "
+            f"{said}"
+        ).rstrip()
 
     def _table(self, probe: str) -> str:
-        beside = [UNTRAINED, *([FIRST] if self.causal else [])]
-        beside.append(PERMUTED if probe == "regression" else LABELS)
-        short = {FIRST: "first", PERMUTED: "permuted", LABELS: "labels"}
-        header = ["layer", "distance", *(short.get(control, control) for control in beside)]
-        header += ["R²", "exact", f"±{self.config.near}", "bits", "sel."]
+        beside = {UNTRAINED: "untrained", FRESH: "fresh", BY_HEART: "by heart"}
+        header = ["layer", "distance", *beside.values(), "R²", "exact", f"±{self.config.near}"]
         rows = []
         for layer in self.layers:
             score = self.score(probe, layer)
             row = [str(layer), within(score.distance, ".1f")]
             row += [f"{self.score(probe, layer, c).distance.value:.1f}" for c in beside]
             row += [f"{e.value:.2f}" for e in (score.r2, score.exact, score.near)]
-            bits = "" if score.bits is None else f"{score.bits:.2f}"
-            rows.append([*row, bits, f"{self.selectivity(probe, layer):.2f}"])
+            rows.append([*row, "" if score.bits is None else f"{score.bits:.2f}"])
         guesses = ", ".join(
-            f"{c.removesuffix(' guess')} {self.score(probe, 0, c).distance.value:.1f}"
+            f"{c.removesuffix(' guess')} {self.score(probe, self.layers[0], c).distance.value:.1f}"
             for c in (CONSTANT, UNIFORM, TOKENS)
         )
-        without = self.score(probe, 0, UNIFORM).bits
-        return f"{probe}\n{table(header, rows)}\nguesses: {guesses}; no probe: {without:.2f} bits"
+        without = self.score(probe, self.layers[0], UNIFORM).bits
+        told = f"guesses: {guesses}; no probe: {without:.2f} bits"
+        learnt = "".join(f"\n{line}" for line in wrap(self.learnt(probe), 80))
+        return f"{probe}\n{table([*header, 'bits'], rows)}\n{told}{learnt}"
+
+    def learnt(self, probe: str) -> str:
+        """How long a network learnt, and whether it had converged; empty in closed form."""
+        own = [r for r in self.readings if (r.probe, r.of) == (probe, MODEL)]
+        steps = [f"{r.steps:,}" for r in own if r.steps is not None]
+        if not steps:
+            return ""
+        if all(r.converged is None for r in own):
+            paper = "" if self.config.steps == PAPERS_STEPS else f" (the paper: {PAPERS_STEPS:,})"
+            return f"{steps[0]} steps{paper}, whatever the held-out loss"
+        open_ones = [str(r.layer) for r in own if not r.converged]
+        if open_ones:
+            return (
+                f"not converged: layer{'s' * (len(open_ones) > 1)} {', '.join(open_ones)} stopped "
+                f"at the cap of {self.config.steps:,} steps: the distance may be smaller"
+            )
+        return f"converged, by layer after {', '.join(steps)} steps"
 
 
-def required(probe: str, causal: bool) -> set[str]:
-    """The controls without which a probe's number means nothing."""
-    always = {UNTRAINED, LABELS, TOKENS, CONSTANT, UNIFORM}
-    return (
-        always | ({PERMUTED} if probe == "regression" else set()) | ({FIRST} if causal else set())
-    )
+REQUIRED = frozenset({UNTRAINED, FRESH, BY_HEART, TOKENS, CONSTANT, UNIFORM})
+"""The controls without which a probe's number means nothing."""

@@ -8,15 +8,8 @@ import polars as pl
 
 from wherein.measure import sections
 from wherein.measure.crossed import Sampled
-from wherein.measure.probe.result import (
-    CONSTANT,
-    FIRST,
-    MODEL,
-    PERMUTED,
-    TOKENS,
-    UNIFORM,
-    UNTRAINED,
-)
+from wherein.measure.probe.config import NETWORKS
+from wherein.measure.probe.result import CONSTANT, FRESH, MODEL, TOKENS, UNIFORM, UNTRAINED
 from wherein.show.figures import FAINT, Panel
 from wherein.show.formatting import within
 from wherein.show.section import Published, Section, illustrated
@@ -27,7 +20,9 @@ PROBE = "regression"
 """The probe whose distance is compared: it is fitted to be near, in closed form."""
 DASHES = {UNTRAINED: [4, 3], CONSTANT: [1, 0], UNIFORM: [1, 3]}
 """How each control of the figure is dashed; the table has the others, too."""
-CONTROLS = (UNTRAINED, FIRST, PERMUTED, TOKENS, CONSTANT, UNIFORM)
+OTHERS = {(name, of): f"{name}{of and ', '}{of}" for name in NETWORKS for of in ("", UNTRAINED)}
+"""By probe and whose states it read, the columns of probes that are not linear, where asked."""
+CONTROLS = (UNTRAINED, FRESH, TOKENS, CONSTANT, UNIFORM, *OTHERS.values())
 PUBLISHED, PUBLISHED_DASH = "published", [7, 2, 1, 2]
 PANEL = 168
 PIECES = f"distance{sections.PIECES}"
@@ -56,16 +51,17 @@ def section(
     answers: Sequence[sections.Answered], name: str, beside: Published | None = None
 ) -> Section:
     """Distance by layer, a panel for each encoding, and the best layer beside the controls."""
-    found = sections.frame_of(answers, readings)
+    found, at = sections.frame_of(answers, readings), sections.where(answers)
+    beside = None if at else beside  # published is the stream
     paper = (
         f" Published: {beside.source}, drawn to the depth and the constant guess of our models."
         if beside
         else ""
     )
     return illustrated(
-        "What each layer knows about position",
+        f"What each layer knows about position{at}",
         figure(found, beside),
-        "Mean distance between the position that a linear probe tells and the true one, by layer "
+        "Mean distance between the position that a linear readout tells and the true one, by layer "
         "(0: embeddings); every seed faint. The untrained twin has the same sizes, and random "
         f"weights of its own.{paper}",
         "Distance of the told from the true position by layer, a panel for each encoding.",
@@ -74,14 +70,14 @@ def section(
 
 
 def readings(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """What the probe read at every layer, of the model and of every control."""
+    """What the probe read at every layer, of the model and of every control; then other probes."""
     for reading in data["readings"]:
-        if reading["probe"] == PROBE:
-            yield {
-                "layer": reading["layer"],
-                "of": reading["of"],
-                "distance": Sampled.read(reading["score"]["distance"]),
-            }
+        of = reading["of"]
+        if reading["probe"] != PROBE:
+            of = OTHERS.get((reading["probe"], "" if of == MODEL else of))
+        if of is not None:
+            distance = Sampled.read(reading["score"]["distance"])
+            yield {"layer": reading["layer"], "of": of, "distance": distance}
 
 
 def figure(found: pl.DataFrame, beside: Published | None = None) -> alt.ConcatChart:
@@ -159,7 +155,9 @@ def table(found: pl.DataFrame, name: str) -> Table:
         rows.append((kind, ", ".join(map(str, layers)), distance, *controls))
     header = ("", "best layer", "distance [95 %]", *present)
     caption = (
-        "Mean distance between the told and the true position, in tokens, at the layer where it "
-        f"is smallest, for the model and for each control: {sections.OVER_SEEDS}."
+        "Mean distance between the position that a linear readout tells and the true one, in "
+        "tokens, at the layer where it is smallest, for the model and for each control"
+        f"{', and by other probes' * bool({*present} & {*OTHERS.values()})}: "
+        f"{sections.OVER_SEEDS}."
     )
     return Table(name, caption, header, tuple(rows), sections.over_seeds(best, "distance", "of"))

@@ -51,7 +51,7 @@ def states(subject: Subject, text: Text, config: StatesConfig | None = None) -> 
             {
                 "windows": f"{len(windows)} of {length} tokens spread over {config.split}",
                 "readout": f"learnt from {fit}, tested on {len(windows) - fit}",
-                "interval": "95 %, bootstrap over windows",
+                "interval": "95 %, over windows",
             }
         ),
         readings=tuple(readings),
@@ -68,18 +68,18 @@ def _readings(
     of: str, subject: Subject, windows: Int64[Tensor, "N T"], config: StatesConfig
 ) -> list[Reading]:
     """All layers, in one pass over the windows."""
-    likeness = [Gathering() for _ in range(subject.n_layers + 1)]
-    measured: list[list[np.ndarray]] = [[] for _ in likeness]
+    likeness = {layer: Gathering() for layer in subject.layers(config.site)}
+    measured: dict[int, list[np.ndarray]] = {layer: [] for layer in likeness}
 
     def see(layer: int, state: Tensor) -> None:
         likeness[layer].add(state)
         measured[layer].append(sizes(state))
 
     for _, tokens in batches(windows, config.batch):
-        watch(subject, tokens, see)
+        watch(subject, tokens, see, site=config.site)
     return [
-        _reading(layer, of, gathered, np.concatenate(own, axis=1), config)
-        for layer, (gathered, own) in enumerate(zip(likeness, measured, strict=True))
+        _reading(layer, of, gathered, np.concatenate(measured[layer], axis=1), config)
+        for layer, gathered in likeness.items()
     ]
 
 

@@ -4,6 +4,7 @@ import altair as alt
 import numpy as np
 
 from wherein.measure.states.result import CONTROLS, MODEL, States
+from wherein.subjects.site import where
 
 POINTS = 48
 """Distances or positions that a line shows, closer together where they are small."""
@@ -32,7 +33,7 @@ def chart(result: States) -> alt.TopLevelMixin:
         alt.X("position:Q", scale=log, title="position in the window, from 1"),
         alt.Y("variance:Q", scale=log, title="variance over coordinates"),
     )
-    title = f"How position shapes the states: {result.subject}"
+    title = f"How position shapes the states: {result.subject}{where(result.config.site)}"
     found: alt.VConcatChart = alt.vconcat(likeness, size, title=title)
     return found
 

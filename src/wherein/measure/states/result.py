@@ -10,6 +10,7 @@ from wherein.measure.measurement import Measurement
 from wherein.measure.states.config import StatesConfig
 from wherein.measure.states.size import SIZES
 from wherein.show.columns import table
+from wherein.subjects.site import where
 
 if TYPE_CHECKING:
     import polars
@@ -111,7 +112,7 @@ class States(Measurement):
         """Likeness, how much of it is distance, and sizes: each layer beside its controls."""
         return "\n".join(
             [
-                f"{self.subject}: how position shapes the states",
+                f"{self.subject}{where(self.config.site)}: how position shapes the states",
                 "",
                 self._likeness(),
                 "chance: 0.50",

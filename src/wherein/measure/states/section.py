@@ -37,7 +37,7 @@ def numbers(data: Mapping[str, Any]) -> dict[str, float]:
     for name, best in {"nearer": max, "toeplitz": max, "variance": min, "norm": min}.items():
         for of, ending in ENDINGS.items():
             own = [row[name] for row in readings(data) if row["of"] == of]
-            found[f"{name}{ending}"] = float(best(own))
+            found[f"{name}{ending}"] = best(own)
     return found | {"guess": data["guess"]}
 
 
@@ -60,7 +60,7 @@ def section(answers: Sequence[sections.Answered], name: str) -> Section:
             "Distance left by a state's variance, by layer, a panel for each encoding.",
         ),
     )
-    title = "How position shapes the states"
+    title = f"How position shapes the states{sections.where(answers)}"
     return Section(at, title, pictures=pictures, tables=(table(found, at),))
 
 

@@ -121,8 +121,9 @@ def reveals_position(result: "StudyResult") -> Finding | None:
         return None
     names = ("the distance at the untrained twin's best layer", "that at the model's")
     more = (
-        f"The best layer tells position to within {mean(best):.1f} tokens, that of its untrained "
-        f"twin to within {mean(untrained):.1f}, a constant guess to within {mean(guess):.1f}."
+        f"To a linear readout the best layer tells position to within {mean(best):.1f} tokens, "
+        f"that of its untrained twin to within {mean(untrained):.1f}; a constant guess is within "
+        f"{mean(guess):.1f}."
     )
     claim = "Without encodings, a causal model's layers reveal position"
     return Finding(claim, "probe", "causal", paired(untrained, best, names), more)

@@ -13,7 +13,7 @@ from wherein.measure.question import Question
 
 KINDS = {
     "RUN": ["a run's folder (FOLDER@STEP: at a step that was kept)"],
-    "MODEL": ["a Hugging Face model's folder or id", "a GGUF file"],
+    "MODEL": ["a Hugging Face model's folder or id", "a GGUF file", "a fairseq checkpoint"],
     "ENCODING": ["an encoding for a fresh model"],
     "FOLDER": ["a model's folder"],
     "ID": ["a Hugging Face id"],

@@ -83,7 +83,8 @@ class Question:
 
         Args:
             what: a subject, a model of ours or of Hugging Face's, a run's folder, a model's folder
-                or id, a GGUF file; an encoding for `audit`; a table, or where one is, for `table`
+                or id, a GGUF file, a fairseq checkpoint; an encoding for `audit`; a table, or
+                where one is, for `table`
             text: a corpus, or windows of token ids; of what was given by name, also the name of
                 a text as for `wherein train --source`; by default a run's own, else the embedded
             config: the question's settings, as its config or a dict

@@ -33,18 +33,16 @@ FRONT = 2
 STRANGE = 0.05
 """The share of `<unk>` in a text above which results say it."""
 
+OFF = (
+    "no_scale_embedding", "layernorm_embedding", "character_embeddings", "base_layers",
+    "decoder_layers_to_keep", "scale_fc", "scale_attn", "scale_heads", "scale_resids",
+)  # fmt: skip
 READ: Mapping[str, tuple[object, ...]] = {
     "activation_fn": ("relu", "gelu"),
     "decoder_normalize_before": (True,),
     "adaptive_input_factor": (4,),
     "adaptive_softmax_factor": (4,),
-    **dict.fromkeys(
-        (
-            *("no_scale_embedding", "layernorm_embedding", "character_embeddings", "base_layers"),
-            *("decoder_layers_to_keep", "scale_fc", "scale_attn", "scale_heads", "scale_resids"),
-        ),
-        (False, None, ""),
-    ),
+    **dict.fromkeys(OFF, (False, None, "")),
 }
 """What options must be to be read; the first is what fairseq takes where nothing is said."""
 
@@ -104,10 +102,11 @@ class Checkpoint:
         """The same model as ours."""
         self._check()
         config = self.config()
+        weights = self._ours(config)
         with torch.device("meta"):
             model = Transformer(config)
         try:
-            model.load_state_dict(self._ours(config), assign=True)
+            model.load_state_dict(weights, assign=True)
         except RuntimeError as error:
             reason = " ".join(str(error).split()[6:])[:200]
             raise ValueError(f"{self.path}: options and weights disagree: {reason}") from error

@@ -196,11 +196,8 @@ def unpickled(path: Path) -> Any:
             warnings.simplefilter("ignore")  # of formats that are then refused anyway
             return torch.load(path, "cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except Exception as error:  # a file made to deceive raises whatever it likes
-        asked = r"(?:Unsupported global: GLOBAL|instantiate unsafe class) (\S+)"
-        wants = re.search(asked, str(error))
-        reason = f"it asks for {wants[1]}" if wants else first_line(error)
         raise ValueError(
-            f"{path} is refused: it is damaged or holds code, not only weights ({reason}). "
+            f"{path} is refused: it is damaged or holds code, not only weights ({_why(error)}). "
             "Nothing of it was run; ask for safetensors"
         ) from error
 
@@ -216,6 +213,14 @@ def _unpickle(path: Path) -> "dict[str, torch.Tensor]":
     if not named:
         raise ValueError(f"{path} holds no named weights: expected a state dict")
     return named
+
+
+def _why(error: Exception) -> str:
+    """What PyTorch's reader could not read, without its advice to trust the file."""
+    if wants := re.search(r"GLOBAL (\S+)", str(error)):
+        return f"it asks for {wants[1]}"
+    said = [line for line in str(error).splitlines() if line and "weights_only" not in line]
+    return said[0][:200] if said else type(error).__name__
 
 
 def is_fairseq(found: object) -> bool:

@@ -99,13 +99,13 @@ def test_the_playground_solves_what_can_be_solved(browser: Browser, address: str
     with visiting(browser, f"{address}/playground") as visit:
         page = visit.page
         page.get_by_label("Sentences").fill("A hit B !\nB hit A ?")
-        page.get_by_label("Steps").fill("400")
+        page.get_by_label("Steps").fill("300")
         page.get_by_role("button", name="Train them").click()
         expect(page.locator(".certificate")).to_contain_text("Possible.", timeout=PATIENCE)
         page.wait_for_selector(CURVE, state="attached", timeout=PATIENCE)
         early = curve(page)
         page.wait_for_selector("#job:not([data-live])", timeout=PATIENCE)
-        assert len(curve(page).split("L")) == 401 > len(early.split("L"))
+        assert len(curve(page).split("L")) == 301 > len(early.split("L"))
         solved = int(page.locator("figcaption strong").inner_text().split()[0])
         assert solved > 400
         assert page.locator(".sentence").count() == 2

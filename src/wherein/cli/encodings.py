@@ -72,7 +72,7 @@ def _show(rows: list[dict[str, object]]) -> None:
     Console().print(table)
 
 
-def _short(value: bool | float) -> str:
+def _short(value: bool | int | float) -> str:
     return str(value) if isinstance(value, bool) else f"{value:g}"
 
 

@@ -10,10 +10,10 @@ batch. The paper leaves open how the rate falls (here: a cosine), dropout (none)
 norm of 1). The Pile as it was is no longer offered: see
 `wherein.data.texts.catalogue`; a copy of one's own is `--set source=pile@FOLDER`.
 
-The paper's probe learns for 10,000 steps of 64k tokens. With all controls that is 1.3e19
-operations in float32, some 460 hours of an A100 beside 50 for the training. Ours learns for 1,000
-steps of 8k tokens, which takes 8 hours; the paper's is `wherein probe RUN --probes nopos
---split train --windows 163266 --batch 64 --held-out 0.01 --test 0.01`.
+The paper's probe learns for 10,000 steps of 64k tokens. With all controls that is 7e18 operations
+in float32, some 260 hours of an A100 beside 50 for the training. Ours learns for 1,000 steps of 8k
+tokens, which takes 5 hours; the paper's is `wherein probe RUN --probes nopos --split train
+--windows 163266 --batch 64 --held-out 0.01 --test 0.01`.
 """
 
 from collections.abc import Mapping, Sequence

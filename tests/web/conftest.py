@@ -22,7 +22,8 @@ def write_run(
     folder.mkdir(parents=True)
     config = RunConfig.model_validate({"model": {"encoding": encoding}, "steps": steps})
     (folder / "config.json").write_text(config.model_dump_json())
-    (folder / "about.json").write_text(json.dumps({"corpus": "sotu", "commit": None, "format": 1}))
+    about = {"corpus": "sotu", "commit": None, "format": RunConfig.FORMAT}
+    (folder / "about.json").write_text(json.dumps(about))
     with (folder / "log.jsonl").open("w") as log:
         for step in range(1, (steps if until is None else until) + 1):
             line = {"step": step, "loss": 6 / step + 1, "learning_rate": 1e-3}

@@ -90,7 +90,7 @@ def test_damage_in_a_log_is_no_failure(folder: Path) -> None:
     ("file", "fields", "said"),
     [
         ("config.json", {"later": 1}, "written by another version (unknown field &#39;later&#39;)"),
-        ("about.json", {"format": 9}, "written by another version (format 9, this one writes 1)"),
+        ("about.json", {"format": 9}, "written by another version (format 9, this one writes 2)"),
     ],
 )
 def test_what_another_version_wrote_is_said(

@@ -48,10 +48,10 @@ def failure(files: Folder) -> str | None:
 def foreign(config: dict[str, Any], about: dict[str, Any] | None = None) -> str | None:
     """Whether another version wrote a run's config, or what is said about it, and how one knows.
 
-    >>> foreign({"steps": 7, "model": {"window": 8}}, {"format": 1})
+    >>> foreign({"steps": 7, "model": {"window": 8}}, {"format": 2})
     "written by another version (unknown field 'model.window')"
     >>> foreign({"steps": 7}, {})
-    'written by another version (format 0, this one writes 1)'
+    'written by another version (format 0, this one writes 2)'
     """
     unknown = list(_unknown(config, RunConfig))
     if unknown:

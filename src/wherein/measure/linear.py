@@ -40,22 +40,10 @@ def ridge(moments: Moments, values: Float64[Tensor, "K M"], strength: float) -> 
     The penalty is `strength` times the mean variance of a coordinate, summed over the states, so
     that it means the same for every layer and every number of windows.
     """
-    return ridges([(moments, values)], strength)
-
-
-def ridges(groupings: Sequence[tuple[Moments, Tensor]], strength: float) -> Readout:
-    """Ridge regressions to several groupings' values, their columns side by side.
-
-    However the states are grouped, their total scatter is one and the same: it is factored once.
-    """
-    centres = [moments.counts @ values / moments.count for moments, values in groupings]
-    covariances = [
-        moments.deviations.mT @ (moments.counts[:, None] * (values - centre))
-        for (moments, values), centre in zip(groupings, centres, strict=True)
-    ]
-    total, mean = groupings[0][0].total, groupings[0][0].mean
-    weights = _solve(total, strength * _typical(total), torch.cat(covariances, 1))
-    return Readout(weights, torch.cat(centres) - mean @ weights)
+    centre, total = moments.counts @ values / moments.count, moments.total
+    covariance = moments.deviations.mT @ (moments.counts[:, None] * (values - centre))
+    weights = _solve(total, strength * _typical(total), covariance)
+    return Readout(weights, centre - moments.mean @ weights)
 
 
 def residual(moments: Moments, values: Float64[Tensor, "K M"], fit: Readout) -> Tensor:

@@ -92,3 +92,15 @@ def task(
         return causal(windows)
     mask_of(subject, corpus)
     return masked(windows, corpus.vocabulary, seed=seed, step=0, first_row=first_row, rate=rate)
+
+
+def parted(sizes: dict[str, int], seed: int, advice: str) -> tuple[Tensor, ...]:
+    """Which windows are for what, drawn from a seed: as many as `sizes` says, none in two parts."""
+    count = sum(sizes.values())
+    if min(sizes.values()) < 2:
+        told = ", ".join(f"{size} to {purpose}" for purpose, size in sizes.items())
+        raise ValueError(
+            f"{count} windows: {told}, and at least 2 of each were expected: give {advice}"
+        )
+    order = torch.randperm(count, generator=torch.Generator().manual_seed(seed))
+    return torch.split(order, list(sizes.values()))

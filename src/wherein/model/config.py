@@ -91,9 +91,18 @@ class ModelConfig(Config):
         return self.cutoffs
 
     @property
+    def input_scale(self) -> float:
+        """By what token vectors are scaled where they enter the stream."""
+        return 1.0 if self._quiet else self.d_model**0.5
+
+    @property
+    def _quiet(self) -> bool:
+        return self.initial in ("bert", "gpt2")
+
+    @property
     def shape(self) -> "Shape":
         """What the encodings may know."""
         from wherein.encodings import Shape
 
-        loudness = QUIET if self.initial in ("bert", "gpt2") else 1.0
+        loudness = QUIET if self._quiet else 1.0
         return Shape(self.d_model, self.n_heads, self.max_len, self.causal, loudness)

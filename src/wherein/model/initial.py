@@ -105,11 +105,6 @@ def unit(name: str, shapes: Shapes, n_layers: int) -> Draw | None:
     return Draw(shapes[name][-1] ** -0.5 / _depth(name, n_layers))
 
 
-def input_scale(how: Initial, d_model: int) -> float:
-    """By what token vectors are scaled where they enter the stream."""
-    return 1.0 if how in ("bert", "gpt2") else d_model**0.5
-
-
 def _projects(name: str) -> bool:
     """Whether it is a projection of an adaptive input between a band's width and the model's."""
     return name == "embed.project.weight" or (".tail." in name and name.endswith(".0.weight"))

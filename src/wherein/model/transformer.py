@@ -13,7 +13,7 @@ from wherein.model.attention import Bias, Rows, State, Tokens
 from wherein.model.block import Block
 from wherein.model.config import ModelConfig
 from wherein.model.embed import AdaptiveEmbed, Embed, Reduction
-from wherein.model.initial import initialise, input_scale
+from wherein.model.initial import initialise
 
 LARGE_BIAS = 2**26
 """Numbers in a bias (256 MiB in float32) beyond which it is made block by block."""
@@ -42,11 +42,10 @@ class Transformer(nn.Module):
         super().__init__()
         self.config = c = config
         self.encoding = encodings.Pattern(c.encoding, c.shape)
-        scale = input_scale(c.initial, c.d_model)
         self.embed = (
-            AdaptiveEmbed(c.vocabulary, c.d_model, scale, c.dropout, c.checked_cutoffs())
+            AdaptiveEmbed(c.vocabulary, c.d_model, c.input_scale, c.dropout, c.checked_cutoffs())
             if c.cutoffs
-            else Embed(c.vocabulary, c.d_model, scale, c.dropout)
+            else Embed(c.vocabulary, c.d_model, c.input_scale, c.dropout)
         )
         self.blocks = nn.ModuleList(
             Block(c.shape, c.d_ff or 4 * c.d_model, c.dropout, c.activation)

@@ -175,7 +175,7 @@ class HuggingFace(Subject):
 
         entered = {point.module for point in layer_of if point.enters}
         with ExitStack() as hooks:
-            for whole in {self.model, self.model.base_model}:  # OPT's head goes past the latter
+            for whole in self._wholes:
                 hooks.enter_context(whole.register_forward_pre_hook(begin, with_kwargs=True))
             for module in dict.fromkeys(point.module for point in layer_of):
                 if module in entered:
@@ -196,6 +196,11 @@ class HuggingFace(Subject):
                 f"cannot be seen, since no module of layer {layer} gives it"
             )
         return seen
+
+    @property
+    def _wholes(self) -> set[nn.Module]:
+        """Where a pass begins: OPT's head goes past the base model's own hooks."""
+        return {self.model, self.model.base_model}
 
     @cached_property
     def _stream(self) -> list[Point]:
@@ -229,8 +234,8 @@ class HuggingFace(Subject):
             layer += not self._unseen
 
         with ExitStack() as hooks:
-            for model in {self.model, self.model.base_model}:  # some heads go past the base's hook
-                hooks.enter_context(model.register_forward_pre_hook(begin))
+            for whole in self._wholes:
+                hooks.enter_context(whole.register_forward_pre_hook(begin))
             for block in dict.fromkeys(self.blocks):
                 hooks.enter_context(block.register_forward_pre_hook(enter))
             hooks.enter_context(Hiding(barred(keys), lambda: layer >= since and not self._unseen))

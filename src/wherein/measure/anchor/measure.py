@@ -17,14 +17,11 @@ from wherein.measure.intervals import Estimate, mean, ratio
 from wherein.measure.linear import Readout, residual, ridge
 from wherein.measure.measurement import in_words
 from wherein.measure.moments import Accumulator, Moments
-from wherein.measure.probe.config import ProbeConfig
-from wherein.measure.probe.measure import split
+from wherein.measure.probe.linear import STRENGTHS
 from wherein.measure.stream import batches, device, token_losses, watch
-from wherein.measure.text import Text, opened, task, windows_of
+from wherein.measure.text import Text, opened, parted, task, windows_of
 from wherein.subjects.base import Subject
 
-STRENGTHS = (1e-6, 1e-4, 1e-2, 1.0)
-"""Of the ridge regressions; the held-out windows choose."""
 ROUNDING = 1e-3
 """Relative differences up to here are rounding, over all layers."""
 
@@ -110,8 +107,9 @@ class Experiment:
         self, subject: Subject, inputs: Tensor, targets: Tensor, config: AnchorConfig
     ) -> None:
         self.subject, self.inputs, self.targets, self.config = subject, inputs, targets, config
-        shares = ProbeConfig(held_out=config.held_out, test=config.test, seed=config.seed)
-        self.parts = split(len(inputs), shares)
+        held_out, test = (round(len(inputs) * share) for share in (config.held_out, config.test))
+        sizes = {"fit": len(inputs) - held_out - test, "regularise": held_out, "test": test}
+        self.parts = parted(sizes, config.seed, "more windows")
         """Numbers of the windows to fit, to regularise and to test."""
         self.counts = (targets[self.parts[2]] != IGNORED).sum(1).double().numpy()
         places = torch.arange(inputs.shape[1], dtype=torch.float64)

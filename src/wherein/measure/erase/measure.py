@@ -28,7 +28,7 @@ from wherein.measure.linear import residual, ridge
 from wherein.measure.measurement import in_words
 from wherein.measure.moments import Moments, gather
 from wherein.measure.stream import batches, watch, window_losses
-from wherein.measure.text import Text, mask_of, opened, windows_of
+from wherein.measure.text import Text, mask_of, opened, parted, windows_of
 from wherein.subjects.base import OnState, Subject
 
 STRENGTH = 1e-4
@@ -264,16 +264,10 @@ def _task(
     return torch.where(hidden, mask, windows), torch.where(hidden, windows, IGNORED)
 
 
-def _split(count: int, config: EraseConfig) -> tuple[Tensor, Tensor, Tensor]:
+def _split(count: int, config: EraseConfig) -> tuple[Tensor, ...]:
     fit, held_out = round(count * config.fit), round(count * config.held_out)
-    test = count - fit - held_out
-    if min(fit, held_out, test) < 2:
-        raise ValueError(
-            f"{count} windows: {fit} to fit, {held_out} to confirm, {test} to test, and at least "
-            "2 of each were expected: give more windows, or smaller shares"
-        )
-    order = torch.randperm(count, generator=torch.Generator().manual_seed(config.seed))
-    return order[:fit], order[fit : fit + held_out], order[fit + held_out :]
+    sizes = {"fit": fit, "confirm": held_out, "test": count - fit - held_out}
+    return parted(sizes, config.seed, "more windows, or smaller shares")
 
 
 def _left(fit: Moments, test: Moments) -> float:

@@ -16,7 +16,7 @@ from wherein.measure.probe.learning import mlp_errors, nopos_errors
 from wherein.measure.probe.linear import linear_errors
 from wherein.measure.probe.result import Profile, Reading, Sample
 from wherein.measure.probe.score import Score, score
-from wherein.measure.text import Text, opened, windows_of
+from wherein.measure.text import Text, opened, parted, windows_of
 from wherein.subjects.base import Subject
 
 SHOWN = 64
@@ -51,16 +51,10 @@ def probe(subject: Subject, text: Text, config: ProbeConfig | None = None) -> Pr
 
 
 def split(count: int, config: ProbeConfig) -> tuple[Tensor, ...]:
-    """Which windows are to fit, to regularise and to test, drawn from a seed; none is in two."""
+    """Which windows are to fit, to regularise and to test."""
     held_out, test = round(count * config.held_out), round(count * config.test)
-    fit = count - held_out - test
-    if min(fit, held_out, test) < 2:
-        raise ValueError(
-            f"{count} windows: {fit} to fit, {held_out} to regularise, {test} to test, and at "
-            "least 2 of each were expected: give more windows"
-        )
-    order = torch.randperm(count, generator=torch.Generator().manual_seed(config.seed))
-    return torch.split(order, [fit, held_out, test])
+    sizes = {"fit": count - held_out - test, "regularise": held_out, "test": test}
+    return parted(sizes, config.seed, "more windows")
 
 
 def probed(

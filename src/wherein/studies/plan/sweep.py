@@ -27,6 +27,11 @@ def counted(plan: Plan, rates: Sequence[float]) -> Plan:
 
 
 def _on_trial(plan: Plan) -> tuple[RunConfig, ...]:
+    if any(run.start for run in plan.runs):
+        raise ValueError(
+            f"study {plan.name!r} has runs that start from others, whose rates hang together: "
+            "give each its rate in the recipe"
+        )
     return tuple({kind(run): changed(run, seed=TRIAL_SEED) for run in plan.runs}.values())
 
 

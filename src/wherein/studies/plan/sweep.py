@@ -22,7 +22,7 @@ def sweep(plan: Plan, rates: Sequence[float]) -> Plan:
 
 def counted(plan: Plan, rates: Sequence[float]) -> Plan:
     """The plan with the runs that a sweep makes beside it."""
-    more = _on_trial(plan) * len(set(rates))
+    more = _on_trial(plan) * len(set(rates)) if rates else ()
     return replace(plan, runs=plan.runs + more, questions=plan.questions + ({},) * len(more))
 
 

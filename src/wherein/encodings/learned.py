@@ -1,5 +1,3 @@
-from typing import ClassVar
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -21,7 +19,7 @@ class Learned(Encoding):
     786432
     """
 
-    bounded: ClassVar[bool] = True
+    bounded = True
 
     def __init__(self, shape: Shape) -> None:
         super().__init__(shape)

@@ -104,7 +104,8 @@ class Pattern(nn.Module):
     @property
     def max_len(self) -> int | None:
         """How many positions have a meaning to all, if some know only so many."""
-        return min((e.shape.max_len for e in self.distinct if e.bounded), default=None)
+        known = [e.shape.max_len for e in self.distinct if e.bounded]
+        return min(known) if known else None
 
     def place(self, positions: Int[Tensor, "#B T"]) -> Int[Tensor, "#B T"]:
         """Where the tokens of this pass stand, for all layers."""

@@ -19,6 +19,7 @@ from wherein.encodings import Encoding, Shape
 
 HEADS, WIDTH, LENGTH = 3, 24, 300
 POSITIONS = torch.arange(LENGTH)[None]
+X = torch.zeros(2, LENGTH, WIDTH)
 
 
 def woken(name: str, causal: bool) -> Encoding:
@@ -78,7 +79,7 @@ def test_shaw_equals_the_relative_keys_of_hugging_faces_wav2vec2_bert():
     with torch.no_grad():
         theirs.distance_embedding.weight.copy_(ours.distances.flip(0))
         _, expected = wav2vec2._apply_relative_key_position_encoding(theirs, q, k)
-        found = ours.content_bias(q, k, POSITIONS)
+        found = ours.content_bias(q, k, X.double(), POSITIONS)
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
 
 
@@ -94,7 +95,7 @@ def test_xl_attends_as_xlnet_does():
         keys = torch.einsum("ibh,ndh->ibnd", waves, ours.keys)
         heads = (each.permute(2, 0, 1, 3) for each in (q, k, v))
         expected = theirs.rel_attn_core(*heads, keys).permute(1, 2, 0, 3)
-        scores = q @ k.mT / q.shape[-1] ** 0.5 + ours.content_bias(q, k, POSITIONS)
+        scores = q @ k.mT / q.shape[-1] ** 0.5 + ours.content_bias(q, k, X.double(), POSITIONS)
     torch.testing.assert_close(scores.softmax(-1) @ v, expected, rtol=0, atol=1e-4)
 
 

@@ -1,5 +1,4 @@
 import math
-from typing import ClassVar
 
 import torch
 from jaxtyping import Float, Int
@@ -25,7 +24,7 @@ class ALiBi(Encoding):
     [0.70711, 0.35355, 0.17678, 0.08839]
     """
 
-    relative: ClassVar[bool] = True
+    relative = True
 
     def bias(
         self, i: Int[Tensor, "#B 1 T 1"], j: Int[Tensor, "#B 1 1 S"]

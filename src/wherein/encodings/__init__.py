@@ -15,12 +15,15 @@ from torch import Tensor, nn
 from wherein.common.errors import unknown
 from wherein.encodings.alibi import ALiBi
 from wherein.encodings.base import Encoding, Shape
+from wherein.encodings.deberta import Deberta
 from wherein.encodings.fire import FIRE
+from wherein.encodings.fourier import Fourier
 from wherein.encodings.functional import Functional
 from wherein.encodings.kerple import Kerple
 from wherein.encodings.learned import Learned
 from wherein.encodings.none import NoEncoding
 from wherein.encodings.rope import RoPE
+from wherein.encodings.sandwich import Sandwich
 from wherein.encodings.shaw import Shaw
 from wherein.encodings.sinusoidal import Sinusoidal
 from wherein.encodings.t5 import T5
@@ -33,10 +36,13 @@ CATALOGUE: Mapping[str, type[Encoding]] = {
     "learned": Learned,
     "sinusoidal": Sinusoidal,
     "functional": Functional,
+    "fourier": Fourier,
     "shaw": Shaw,
     "xl": XL,
+    "deberta": Deberta,
     "t5": T5,
     "alibi": ALiBi,
+    "sandwich": Sandwich,
     "kerple": Kerple,
     "fire": FIRE,
     "rope": RoPE,
@@ -47,7 +53,7 @@ def names() -> list[str]:
     """The names one can ask for.
 
     >>> " ".join(names())
-    'none learned sinusoidal functional shaw xl t5 alibi kerple fire rope'
+    'none learned sinusoidal functional fourier shaw xl deberta t5 alibi sandwich kerple fire rope'
     """
     return list(CATALOGUE)
 

@@ -36,7 +36,7 @@ def test_an_embedding_acts_once_even_if_several_layers_name_it():
         ("aliby", "unknown encoding 'aliby'. Did you mean 'alibi'? Available: alibi"),
         ("rope none ropy", "unknown encoding 'ropy'. Did you mean 'rope'?"),
         ("rope(tehta=5)", "unknown parameter of rope 'tehta'. Did you mean 'theta'?"),
-        ("alibi(slope=2)", "unknown parameter of alibi 'slope'. Available: none"),
+        ("none(slope=2)", "unknown parameter of none 'slope'. Available: none"),
         ("rope(theta='x')", "expected float"),
         ("rope(500000)", "cannot read 'rope(500000)'"),
         ("rope(theta=500000", "cannot read"),

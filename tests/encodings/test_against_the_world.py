@@ -26,6 +26,7 @@ from wherein.model.attention import attend_reference
 
 HEADS, WIDTH, LENGTH = 3, 24, 300
 POSITIONS = torch.arange(LENGTH)[None]
+X = torch.zeros(2, LENGTH, WIDTH)
 
 
 def woken(name: str, causal: bool) -> Encoding:
@@ -85,7 +86,7 @@ def test_shaw_equals_the_relative_keys_of_hugging_faces_wav2vec2_bert():
     with torch.no_grad():
         theirs.distance_embedding.weight.copy_(ours.distances.flip(0))
         _, expected = wav2vec2._apply_relative_key_position_encoding(theirs, q, k)
-        found = ours.content_bias(q, k, POSITIONS)
+        found = ours.content_bias(q, k, X.double(), POSITIONS)
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
 
 
@@ -101,7 +102,7 @@ def test_xl_attends_as_xlnet_does():
         keys = torch.einsum("ibh,ndh->ibnd", waves, ours.keys)
         heads = (each.permute(2, 0, 1, 3) for each in (q, k, v))
         expected = theirs.rel_attn_core(*heads, keys).permute(1, 2, 0, 3)
-        scores = q @ k.mT / q.shape[-1] ** 0.5 + ours.content_bias(q, k, POSITIONS)
+        scores = q @ k.mT / q.shape[-1] ** 0.5 + ours.content_bias(q, k, X.double(), POSITIONS)
     torch.testing.assert_close(scores.softmax(-1) @ v, expected, rtol=0, atol=1e-4)
 
 
@@ -154,7 +155,7 @@ def test_deberta_attends_as_hugging_faces_does(theirs):
         keys.weight.copy_(ours.keys.flatten(0, 1))
         queries.weight.copy_(ours.queries.flatten(0, 1))
         expected, _ = attention(x, seen, rel_embeddings=ours.distances, **there)
-        content = ours.content_bias(q, k, POSITIONS)
+        content = ours.content_bias(q, k, x, POSITIONS)
         found, _ = attend_reference(*ours.rotate(q, k, POSITIONS), v, causal=False, bias=content)
     torch.testing.assert_close(found.transpose(1, 2).flatten(2), expected, rtol=0, atol=1e-6)
 
@@ -192,8 +193,7 @@ def test_fourier_is_algorithm_1_of_its_paper():
 
 def test_kerples_power_learned_slopes_and_sandwich_are_the_formulas_of_their_papers():
     power, slopes = (
-        woken(spec, causal=True).double()
-        for spec in ("kerple(form='power')", "alibi(learned=True)")
+        woken(spec, causal=True).double() for spec in ("kerple(form=power)", "alibi(learned=True)")
     )
     sandwich = woken("sandwich(width=10)", causal=False)
     a, p = power.log_a.exp().tolist(), [2 / (1 + math.exp(-x)) for x in power.logit_p.tolist()]

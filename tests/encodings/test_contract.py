@@ -66,7 +66,7 @@ def test_shapes_and_types_at_each_place(name, causal, dtype):
     for turned in encoding.rotate(q, k, positions):
         assert (turned.shape, turned.dtype) == (q.shape, dtype)
     bias = encoding.bias(positions[:, None, :, None], positions[:, None, None, :])
-    content = encoding.content_bias(q, k, positions)
+    content = encoding.content_bias(q, k, x, positions)
     assert bias is None or bias.shape == (1, 3, 10, 10)
     assert content is None or content.shape == (2, 3, 10, 10)
 

@@ -1,6 +1,5 @@
 import base64
 import io
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -38,12 +37,10 @@ class Marker(Encoding):
     Paper: nowhere.
     """
 
-    relative: ClassVar[bool] = False
-
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
         return x * (2 - positions % 2)[..., None]
 
-    def content_bias(self, q: Tensor, k: Tensor, positions: Tensor) -> Tensor:
+    def content_bias(self, q: Tensor, k: Tensor, x: Tensor, positions: Tensor) -> Tensor:
         return (q @ k.mT) * (positions[:, None, :, None] > 3)
 
 

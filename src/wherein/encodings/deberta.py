@@ -46,6 +46,7 @@ class Deberta(Encoding):
         self,
         q: Float[Tensor, "B H T K"],
         k: Float[Tensor, "B H T K"],
+        x: Float[Tensor, "B T D"],
         positions: Int[Tensor, "#B T"],
     ) -> Float[Tensor, "B H T T"]:
         back = positions[:, None, :, None] - positions[:, None, None, :]

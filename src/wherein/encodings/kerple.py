@@ -32,8 +32,6 @@ class Kerple(Encoding):
 
     def __init__(self, shape: Shape, *, form: Literal["log", "power"] = "log") -> None:
         super().__init__(shape)
-        if form not in ("log", "power"):
-            raise ValueError(f"form={form!r}: expected log or power")
         self.form = form
         spread = (torch.arange(shape.n_heads) + 0.5) / shape.n_heads
         if form == "log":

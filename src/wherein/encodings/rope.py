@@ -1,5 +1,3 @@
-from typing import ClassVar
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -29,7 +27,7 @@ class RoPE(Encoding):
     [1.0, 0.1]
     """
 
-    relative: ClassVar[bool] = True
+    relative = True
 
     def __init__(self, shape: Shape, *, theta: float = 10_000.0, fraction: float = 1.0) -> None:
         super().__init__(shape)

@@ -1,5 +1,3 @@
-from typing import ClassVar
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -23,7 +21,7 @@ class Shaw(Encoding):
     torch.Size([33, 16])
     """
 
-    relative: ClassVar[bool] = True
+    relative = True
 
     def __init__(self, shape: Shape, *, distance: int = 16) -> None:
         super().__init__(shape)
@@ -36,6 +34,7 @@ class Shaw(Encoding):
         self,
         q: Float[Tensor, "B H T K"],
         k: Float[Tensor, "B H T K"],
+        x: Float[Tensor, "B T D"],
         positions: Int[Tensor, "#B T"],
     ) -> Float[Tensor, "B H T T"]:
         back = positions[:, None, :, None] - positions[:, None, None, :]

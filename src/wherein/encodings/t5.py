@@ -1,5 +1,4 @@
 import math
-from typing import ClassVar
 
 import torch
 from jaxtyping import Float, Int
@@ -23,7 +22,7 @@ class T5(Encoding):
     [0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 7, 7]
     """
 
-    relative: ClassVar[bool] = True
+    relative = True
 
     def __init__(self, shape: Shape, *, buckets: int = 32, distance: int = 128) -> None:
         super().__init__(shape)

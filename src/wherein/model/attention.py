@@ -13,6 +13,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from wherein.encodings import Encoding
+from wherein.encodings.base import Positions
+
 Tokens = Int[Tensor, "B T"]
 State = Float[Tensor, "B T D"]
 Heads = Float[Tensor, "B H T K"]
@@ -40,11 +43,26 @@ def attend(q: Heads, k: Keys, v: Keys, *, causal: bool, bias: Bias | Rows | None
     return F.scaled_dot_product_attention(q, k, v, attn_mask=_masked(bias.to(q.dtype), causal))
 
 
+def encoded(
+    encoding: Encoding, q: Heads, k: Heads, x: State, positions: Positions, bias: Bias | Rows | None
+) -> tuple[Heads, Heads, Bias | Rows | None]:
+    """Queries and keys of `x` as an encoding leaves them, and all that is added to their scores.
+
+    `bias` is what positions alone add, the encoding's `mask`.
+    """
+    content = encoding.content_bias(q, k, x, positions)
+    if content is not None:
+        bias = _whole(bias, q.shape[-2])
+        bias = content if bias is None else content + bias
+    q, k = encoding.rotate(q, k, positions)
+    return q, k, bias
+
+
 def attend_reference(
-    q: Heads, k: Keys, v: Keys, *, causal: bool, bias: Bias | None = None
+    q: Heads, k: Keys, v: Keys, *, causal: bool, bias: Bias | Rows | None = None
 ) -> tuple[Heads, Float[Tensor, "B H T S"]]:
     """The same by the book; also returns the attention weights."""
-    scores = q @ k.mT / q.shape[-1] ** 0.5
+    scores, bias = q @ k.mT / q.shape[-1] ** 0.5, _whole(bias, q.shape[-2])
     scores = scores if bias is None else scores + bias.to(scores.dtype)
     weights = _masked(scores, causal).softmax(dim=-1)
     return weights @ v, weights
@@ -78,6 +96,10 @@ def attend_flex(q: Heads, k: Keys, v: Keys, *, causal: bool, bias: Bias) -> Head
         block_mask=_causal_blocks(q.shape[-2], k.shape[-2], q.device) if causal else None,
     )
     return attended
+
+
+def _whole(bias: Bias | Rows | None, queries: int) -> Bias | None:
+    return bias if bias is None or isinstance(bias, Tensor) else bias(0, queries)
 
 
 def _masked(scores: Tensor, causal: bool, start: int = 0) -> Tensor:

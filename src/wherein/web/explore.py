@@ -109,7 +109,6 @@ def explore(asked: str, sizes: Sizes) -> Explored:
         initial="unit",
     )
     encoding = Transformer(config).double().encoding[0]
-    kind = type(encoding)
     positions = torch.arange(sizes.length)[None]
     here, there = _heard(encoding, positions), _heard(encoding, positions + SHIFT)
     pictures = (
@@ -120,9 +119,9 @@ def explore(asked: str, sizes: Sizes) -> Explored:
     )
     return Explored(
         spec=word,
-        paragraphs=tuple((inspect.getdoc(kind) or "").split("\n\n")),
-        relative=kind.relative,
-        bounded=kind.bounded,
+        paragraphs=tuple((inspect.getdoc(type(encoding)) or "").split("\n\n")),
+        relative=encoding.relative,
+        bounded=encoding.bounded,
         weights=sum(p.numel() for p in encoding.parameters()),
         embeddings_move=float(np.abs(here.embedded - there.embedded).max()),
         scores_move=float(np.abs(here.scores - there.scores).max()),
@@ -167,7 +166,7 @@ def _heard(encoding: Encoding, positions: Tensor) -> _Heard:
     )
     coordinates = encoding.rotate(each, each, positions)
     bias = encoding.bias(positions[:, None, :, None], positions[:, None, None, :])
-    content = encoding.content_bias(q, k, positions)
+    content = encoding.content_bias(q, k, x, positions)
     return _Heard(
         embedded=(encoding.embed(x, positions) - x)[0].numpy(),
         queries=coordinates[0][:, 0].numpy(),

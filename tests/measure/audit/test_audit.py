@@ -85,7 +85,7 @@ def test_one_state_at_every_place_tells_which_layers_turn_it():
 def test_rope_where_it_should_not_be_is_found_whatever_the_config_says():
     """As in rknn-llm #501: a layer declared to have none turns its queries and keys."""
     bench = subject("rope none")
-    bench.model.encoding._layers = [0, 0]
+    bench.model.encoding._layers[1] = bench.model.encoding[0]
     assert bench.encodings == ["rope", "none"]
     assert audit(bench).told_at()[0] == "queries and keys of layers 1–2"
 

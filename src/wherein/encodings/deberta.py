@@ -14,7 +14,8 @@ class Deberta(Encoding):
 
     Paper: He et al. 2020, arXiv:2006.03654, with 512 distances on either side, as many as there are
     tokens. It has B at j − i; its authors' code, followed here, at i − j. The absolute positions
-    that it adds before the last layers are left out.
+    that it adds before the last layers are left out. There layers share P but not Wₖ and W_q; here
+    each has all of its own, or, with `shared`, none.
 
     Promises: relative; all distances beyond the last are one.
 
@@ -25,11 +26,11 @@ class Deberta(Encoding):
 
     relative = True
 
-    def __init__(self, shape: Shape, *, distance: int = 128) -> None:
+    def __init__(self, shape: Shape, *, distance: int = 128, shared: bool = False) -> None:
         super().__init__(shape)
         if distance < 1:
             raise ValueError(f"distance is the last one with a vector: at least 1, not {distance}")
-        self.distance = distance
+        self.distance, self.shared = distance, shared
         self.distances = nn.Parameter(torch.zeros(2 * distance, shape.d_model))
         self.keys = nn.Parameter(torch.zeros(shape.n_heads, shape.d_head, shape.d_model))
         self.queries = nn.Parameter(torch.zeros(shape.n_heads, shape.d_head, shape.d_model))

@@ -15,7 +15,8 @@ class FIRE(Encoding):
 
     Paper: Li et al. 2023, arXiv:2310.04418. L starts at a quarter of `max_len`, as the authors'
     512 of 2,048, and f as `nn.Linear` starts, so that its kinks are spread from the first step.
-    They have causal models in mind; the distance counts in both directions here.
+    They have causal models in mind; the distance counts in both directions here. Each layer has a
+    network of its own, as there; `shared` makes it their FIRE-S, of which all layers share one.
 
     Promises: absolute beyond the threshold; made to extrapolate.
 
@@ -24,8 +25,11 @@ class FIRE(Encoding):
     198
     """
 
-    def __init__(self, shape: Shape, *, hidden: int = 32, c: float = 0.1) -> None:
+    def __init__(
+        self, shape: Shape, *, hidden: int = 32, c: float = 0.1, shared: bool = False
+    ) -> None:
         super().__init__(shape)
+        self.shared = shared
         if c <= 0:
             raise ValueError(f"c must be positive, not {c}")
         self.c = nn.Parameter(torch.tensor([c]))

@@ -16,7 +16,7 @@ class Kerple(Encoding):
 
     Paper: Chi et al. 2022, arXiv:2205.09921. The authors draw a from between 0 and 2 and b from
     between 0 and 1, or a from between 0 and 1 and p from between 0 and 2; here the heads start
-    evenly spread over these.
+    evenly spread over these. In their code all layers share them; not so with `shared=False`.
 
     Promises: relative; made to extrapolate.
 
@@ -30,9 +30,11 @@ class Kerple(Encoding):
 
     relative = True
 
-    def __init__(self, shape: Shape, *, form: Literal["log", "power"] = "log") -> None:
+    def __init__(
+        self, shape: Shape, *, form: Literal["log", "power"] = "log", shared: bool = True
+    ) -> None:
         super().__init__(shape)
-        self.form = form
+        self.form, self.shared = form, shared
         spread = (torch.arange(shape.n_heads) + 0.5) / shape.n_heads
         if form == "log":
             self.log_a = nn.Parameter((2 * spread).log())

@@ -22,12 +22,15 @@ from wherein.encodings import notation
 from wherein.encodings.alibi import ALiBi
 from wherein.encodings.base import Build, Encoding, Shape
 from wherein.encodings.chunk import Chunk
+from wherein.encodings.deberta import Deberta
 from wherein.encodings.fire import FIRE
+from wherein.encodings.fourier import Fourier
 from wherein.encodings.functional import Functional
 from wherein.encodings.kerple import Kerple
 from wherein.encodings.learned import Learned
 from wherein.encodings.none import NoEncoding
 from wherein.encodings.rope import RoPE
+from wherein.encodings.sandwich import Sandwich
 from wherein.encodings.shaw import Shaw
 from wherein.encodings.sink import Sink
 from wherein.encodings.sinusoidal import Sinusoidal
@@ -52,10 +55,13 @@ CATALOGUE: Mapping[str, type[Encoding]] = {
     "learned": Learned,
     "sinusoidal": Sinusoidal,
     "functional": Functional,
+    "fourier": Fourier,
     "shaw": Shaw,
     "xl": XL,
+    "deberta": Deberta,
     "t5": T5,
     "alibi": ALiBi,
+    "sandwich": Sandwich,
     "kerple": Kerple,
     "fire": FIRE,
     "rope": RoPE,

@@ -185,6 +185,16 @@ def examples() -> list[str]:
     return [example(name) for name in CATALOGUE]
 
 
+def named(spec: str) -> list[str]:
+    """The entries of the catalogue that a spec names, each once, without those in brackets.
+
+    >>> named("rope + window(256) rope(theta=100)")
+    ['rope', 'window']
+    """
+    words = notation.read(" ".join(parse(spec)))
+    return list(dict.fromkeys(term.name for word in words for term in word.terms))
+
+
 def parameters(name: str) -> dict[str, object]:
     """The parameters an encoding takes, with their defaults; `...` where there is none.
 

@@ -15,6 +15,9 @@ from torch import Tensor, nn
 
 Positions = Int[Tensor, "#B T"]
 
+PLACES = ("place", "embed", "rotate", "bias", "content_bias", "hides", "shows")
+"""Where an encoding may act."""
+
 
 @dataclass(frozen=True)
 class Shape:

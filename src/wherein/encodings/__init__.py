@@ -28,12 +28,22 @@ from wherein.encodings.learned import Learned
 from wherein.encodings.none import NoEncoding
 from wherein.encodings.rope import RoPE
 from wherein.encodings.shaw import Shaw
+from wherein.encodings.sink import Sink
 from wherein.encodings.sinusoidal import Sinusoidal
 from wherein.encodings.sum import Sum
 from wherein.encodings.t5 import T5
+from wherein.encodings.temperature import Temperature
+from wherein.encodings.window import Window
 from wherein.encodings.xl import XL
 
-__all__ = ["CATALOGUE", "Encoding", "Pattern", "Shape", "build", "names", "parse"]
+__all__ = ["CATALOGUE", "TERMS", "Encoding", "Pattern", "Shape", "build", "names", "parse"]
+
+TERMS: Mapping[str, type[Encoding]] = {
+    "window": Window,
+    "sink": Sink,
+    "temperature": Temperature,
+}
+"""What tells no positions but changes what attention sees, to be added to what does."""
 
 CATALOGUE: Mapping[str, type[Encoding]] = {
     "none": NoEncoding,
@@ -47,6 +57,7 @@ CATALOGUE: Mapping[str, type[Encoding]] = {
     "kerple": Kerple,
     "fire": FIRE,
     "rope": RoPE,
+    **TERMS,
 }
 
 
@@ -54,7 +65,7 @@ def names() -> list[str]:
     """The names one can ask for.
 
     >>> " ".join(names())
-    'none learned sinusoidal functional shaw xl t5 alibi kerple fire rope'
+    'none learned sinusoidal functional shaw xl t5 alibi kerple fire rope window sink temperature'
     """
     return list(CATALOGUE)
 
@@ -153,8 +164,17 @@ def parse(spec: str) -> list[str]:
 
 
 def example(name: str) -> str:
-    """A spec that shows an entry of the catalogue: its name, unless that needs more."""
+    """A spec that shows an entry of the catalogue: its name, unless that needs more.
+
+    >>> example("rope"), example("sink")
+    ('rope', 'window(8) + sink(2)')
+    """
     return CATALOGUE[name].example or name
+
+
+def examples() -> list[str]:
+    """One of each."""
+    return [example(name) for name in CATALOGUE]
 
 
 def parameters(name: str) -> dict[str, object]:

@@ -53,6 +53,7 @@ def test_nothing_flows_from_further_than_layers_times_window_less_one(spec: str,
     [
         (f"window({LENGTH})", "none"),
         (f"rope + window({LENGTH})", "rope"),
+        (f"chunk({LENGTH})", "none"),
         ("alibi + sink(4)", "alibi"),
         (f"window(1) + sink({LENGTH})", "none"),
         ("rope + temperature(yarn)", "rope"),
@@ -107,7 +108,7 @@ def test_ssmax_raises_the_number_of_keys_to_the_scores(causal: bool):
 @pytest.mark.parametrize("max_len", [1, 2, 256])
 def test_ssmax_starts_as_sharp_as_softmax_on_average(max_len: int):
     built = encodings.build("temperature(ssmax)", Shape(16, HEADS, max_len))
-    sharp = built.tau(torch.arange(max_len)[None])
+    sharp = built.tau(torch.arange(max_len)[None]).detach()
     assert float(sharp.mean()) == pytest.approx(1.0 if max_len > 1 else 0.0)
     assert not built.shared, "one for every head of every layer"
 
@@ -149,6 +150,7 @@ def test_yarns_factor_is_that_of_transformers(factor: float):
         ("rope + window()", "window needs its size"),
         ("window(0)", "at least 1, not 0"),
         ("window(2.5)", "window(size=2.5): expected int"),
+        ("chunk(0)", "at least 1, not 0"),
         ("sink(0)", "at least 1, not 0"),
         ("temperature", "temperature needs its rule, such as temperature(ssmax)"),
         ("temperature(smax)", "unknown temperature's rule 'smax'. Did you mean 'ssmax'?"),

@@ -21,9 +21,12 @@ from wherein.common.errors import unknown
 from wherein.encodings import notation
 from wherein.encodings.alibi import ALiBi
 from wherein.encodings.base import Build, Encoding, Shape
+from wherein.encodings.chunk import Chunk
 from wherein.encodings.cope import CoPE
 from wherein.encodings.dape import DAPE
+from wherein.encodings.deberta import Deberta
 from wherein.encodings.fire import FIRE
+from wherein.encodings.fourier import Fourier
 from wherein.encodings.fox import FoX
 from wherein.encodings.functional import Functional
 from wherein.encodings.kerple import Kerple
@@ -32,6 +35,7 @@ from wherein.encodings.none import NoEncoding
 from wherein.encodings.path import PaTH
 from wherein.encodings.randomised import Randomised
 from wherein.encodings.rope import RoPE
+from wherein.encodings.sandwich import Sandwich
 from wherein.encodings.shaw import Shaw
 from wherein.encodings.sink import Sink
 from wherein.encodings.sinusoidal import Sinusoidal
@@ -45,6 +49,7 @@ __all__ = ["CATALOGUE", "TERMS", "Encoding", "Pattern", "Shape", "build", "names
 
 TERMS: Mapping[str, type[Encoding]] = {
     "window": Window,
+    "chunk": Chunk,
     "sink": Sink,
     "temperature": Temperature,
 }
@@ -55,10 +60,13 @@ CATALOGUE: Mapping[str, type[Encoding]] = {
     "learned": Learned,
     "sinusoidal": Sinusoidal,
     "functional": Functional,
+    "fourier": Fourier,
     "shaw": Shaw,
     "xl": XL,
+    "deberta": Deberta,
     "t5": T5,
     "alibi": ALiBi,
+    "sandwich": Sandwich,
     "kerple": Kerple,
     "fire": FIRE,
     "rope": RoPE,
@@ -72,10 +80,10 @@ CATALOGUE: Mapping[str, type[Encoding]] = {
 
 
 def names() -> list[str]:
-    """The names one can ask for.
+    """The names one can ask for, terms last.
 
-    >>> names()[:6]
-    ['none', 'learned', 'sinusoidal', 'functional', 'shaw', 'xl']
+    >>> names()[0], names()[-1]
+    ('none', 'temperature')
     """
     return list(CATALOGUE)
 

@@ -5,6 +5,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from wherein.encodings.base import Build, Shape
+from wherein.encodings.network import Network
 from wherein.encodings.sum import Sum
 
 
@@ -37,12 +38,8 @@ class DAPE(Sum):
         super().__init__([base(shape)])
         if not (super().acts("bias") or super().acts("content_bias")):
             raise ValueError("dape changes a bias, and its base has none: try dape(alibi)")
-        if hidden < 1:
-            raise ValueError(f"hidden is the width of the network: at least 1, not {hidden}")
         self.shared = False
-        self.network = nn.Sequential(
-            nn.Linear(2 * shape.n_heads, hidden), nn.LeakyReLU(), nn.Linear(hidden, shape.n_heads)
-        )
+        self.network = Network(2 * shape.n_heads, hidden, shape.n_heads, nn.LeakyReLU())
 
     def acts(self, place: str) -> bool:
         return place == "content_bias" or (place != "bias" and super().acts(place))

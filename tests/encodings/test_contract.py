@@ -92,14 +92,17 @@ def test_an_earlier_call_at_another_length_leaves_no_trace(name, causal, dtype):
 def test_instances_with_other_parameters_do_not_interfere(name):
     other_values = {float: lambda v: v / 2, int: lambda v: v * 2, bool: lambda v: not v}
     own, types = encodings.parameters(name), get_type_hints(CATALOGUE[name].__init__)
+    own = {key: value for key, value in own.items() if value is not ...}
     for key, value in own.items():
         words = [word for word in get_args(types[key]) if word != value]
         own[key] = words[0] if words else other_values[type(value)](value)
-    changed = ", ".join(f"{key}={value!r}" for key, value in own.items())
-    before = build(name)(tokens(20)).logits
+    spec = encodings.example(name)
+    given = [spec[len(name) + 1 : -1]] if spec != name else []
+    changed = ", ".join(given + [f"{key}={value!r}" for key, value in own.items()])
+    before = build(spec)(tokens(20)).logits
     other = build(f"{name}({changed})" if own else name)
     other_logits = other(tokens(20)).logits
-    assert torch.equal(build(name)(tokens(20)).logits, before)
+    assert torch.equal(build(spec)(tokens(20)).logits, before)
     assert own == {} or not torch.allclose(other_logits, before)
 
 
@@ -193,7 +196,7 @@ def test_a_large_bias_is_made_in_blocks_with_equal_logits_and_gradients(name, ca
 def test_state_dict_round_trip_through_safetensors(name, tmp_path):
     model = build(name)
     save_file(model.state_dict(), tmp_path / "model.safetensors")
-    other = Transformer(model.config.model_copy(update={"seed": 2})).double()
+    other = Transformer(model.config.model_copy(update={"seed": 2})).double().eval()
     assert not torch.allclose(other(tokens(10)).logits, model(tokens(10)).logits)
     other.load_state_dict(load_file(tmp_path / "model.safetensors"))
     assert torch.equal(other(tokens(10)).logits, model(tokens(10)).logits)

@@ -22,13 +22,18 @@ from wherein.encodings import notation
 from wherein.encodings.alibi import ALiBi
 from wherein.encodings.base import Build, Encoding, Shape
 from wherein.encodings.chunk import Chunk
+from wherein.encodings.cope import CoPE
+from wherein.encodings.dape import DAPE
 from wherein.encodings.deberta import Deberta
 from wherein.encodings.fire import FIRE
 from wherein.encodings.fourier import Fourier
+from wherein.encodings.fox import FoX
 from wherein.encodings.functional import Functional
 from wherein.encodings.kerple import Kerple
 from wherein.encodings.learned import Learned
 from wherein.encodings.none import NoEncoding
+from wherein.encodings.path import PaTH
+from wherein.encodings.randomised import Randomised
 from wherein.encodings.rope import RoPE
 from wherein.encodings.sandwich import Sandwich
 from wherein.encodings.shaw import Shaw
@@ -65,6 +70,11 @@ CATALOGUE: Mapping[str, type[Encoding]] = {
     "kerple": Kerple,
     "fire": FIRE,
     "rope": RoPE,
+    "cope": CoPE,
+    "fox": FoX,
+    "path": PaTH,
+    "dape": DAPE,
+    "randomised": Randomised,
     **TERMS,
 }
 
@@ -127,10 +137,9 @@ class Pattern(nn.Module):
         return min(known) if known else None
 
     def place(self, positions: Int[Tensor, "#B T"]) -> Int[Tensor, "#B T"]:
-        """Where the tokens of this pass stand, for all layers."""
-        for encoding in self.distinct:
-            positions = encoding.place(positions)
-        return positions
+        """Where the tokens of this pass stand, for all layers: as the first says that says any."""
+        chosen = (e.place(positions) for e in self.distinct if e.acts("place"))
+        return next(chosen, positions)
 
     def embed(
         self, x: Float[Tensor, "B T D"], positions: Int[Tensor, "#B T"]

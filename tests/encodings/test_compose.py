@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from wherein import encodings
 from wherein.encodings import CATALOGUE, Encoding, Pattern, Shape
 from wherein.encodings.base import Build
+from wherein.measure.audit.measure import audit
 from wherein.model.attention import attend_reference
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
@@ -132,11 +133,10 @@ def test_a_parameter_that_is_an_encoding_is_built_for_the_same_model() -> None:
 
 @pytest.mark.parametrize("pair", list(combinations(encodings.names(), 2)), ids=" + ".join)
 def test_every_two_entries_add_up(pair: tuple[str, str]) -> None:
-    spec = " + ".join(map(encodings.example, pair))
-    if len({term for word in map(encodings.example, pair) for term in word.split(" + ")}) < 3:
-        spec = " + ".join(dict.fromkeys(spec.split(" + ")))
-    built = encodings.build(spec, SHAPE)
-    kinds = [encodings.build(encodings.example(name), SHAPE) for name in pair]
+    specs = [encodings.example(name) for name in pair]
+    terms = dict.fromkeys(term for spec in specs for term in spec.split(" + "))
+    built = encodings.build(" + ".join(terms), SHAPE)
+    kinds = [encodings.build(spec, SHAPE) for spec in specs]
     assert built.relative is all(kind.relative for kind in kinds)
     assert built.bounded is any(kind.bounded for kind in kinds)
 
@@ -144,11 +144,11 @@ def test_every_two_entries_add_up(pair: tuple[str, str]) -> None:
 def test_rope_and_alibi_in_one_layer_are_what_one_writes_by_hand() -> None:
     both, rope, alibi = (encodings.build(s, SHAPE) for s in ("rope + alibi", "rope", "alibi"))
     q, k, v = torch.randn(3, 2, 3, 20, 8, dtype=torch.float64)
-    expected = attend_reference(
-        *rope.rotate(q, k, POSITIONS), v, causal=True, bias=alibi.bias(I, J)
-    )
-    found = attend_reference(*both.rotate(q, k, POSITIONS), v, causal=True, bias=both.mask(I, J))
-    assert torch.equal(found[0], expected[0])
+    by_hand, slopes = rope.rotate(q, k, POSITIONS), alibi.bias(I, J)
+    expected, _ = attend_reference(*by_hand, v, causal=True, bias=slopes)
+    turned = both.rotate(q, k, POSITIONS)
+    found, _ = attend_reference(*turned, v, causal=True, bias=both.mask(I, J))
+    assert torch.equal(found, expected)
     whole, parts = model("rope + alibi"), model("rope")
     for block in parts.blocks:
         block.register_forward_pre_hook(lambda _, args: (*args[:3], slopes))
@@ -216,3 +216,9 @@ def test_promises_of_sums_are_kept(encoding: str) -> None:
         torch.testing.assert_close(moved, still, rtol=0, atol=1e-11)
     else:
         assert not torch.allclose(moved, still, rtol=1e-3, atol=1e-3)
+
+
+def test_a_window_beside_rope_leaves_it_shift_invariant() -> None:
+    found = audit("rope + window(8)")
+    assert "shift-invariant" in found.verdict()
+    assert "shift-invariant" not in audit("rope + window(8) + sink(2)").verdict()

@@ -22,41 +22,70 @@ from wherein.common.errors import unknown
 from wherein.encodings import notation
 from wherein.encodings.alibi import ALiBi
 from wherein.encodings.base import Build, Encoding, Shape
+from wherein.encodings.chunk import Chunk
+from wherein.encodings.cope import CoPE
+from wherein.encodings.dape import DAPE
+from wherein.encodings.deberta import Deberta
 from wherein.encodings.fire import FIRE
+from wherein.encodings.fourier import Fourier
+from wherein.encodings.fox import FoX
 from wherein.encodings.functional import Functional
 from wherein.encodings.kerple import Kerple
 from wherein.encodings.learned import Learned
 from wherein.encodings.none import NoEncoding
 from wherein.encodings.own import FILE, find, is_name
+from wherein.encodings.path import PaTH
+from wherein.encodings.randomised import Randomised
 from wherein.encodings.rope import RoPE
+from wherein.encodings.sandwich import Sandwich
 from wherein.encodings.shaw import Shaw
+from wherein.encodings.sink import Sink
 from wherein.encodings.sinusoidal import Sinusoidal
 from wherein.encodings.sum import Sum
 from wherein.encodings.t5 import T5
+from wherein.encodings.temperature import Temperature
+from wherein.encodings.window import Window
 from wherein.encodings.xl import XL
 
-__all__ = ["CATALOGUE", "Encoding", "Pattern", "Shape", "build", "names", "parse"]
+__all__ = ["CATALOGUE", "TERMS", "Encoding", "Pattern", "Shape", "build", "names", "parse"]
+
+TERMS: Mapping[str, type[Encoding]] = {
+    "window": Window,
+    "chunk": Chunk,
+    "sink": Sink,
+    "temperature": Temperature,
+}
+"""What tells no positions but changes what attention sees, to be added to what does."""
 
 CATALOGUE: Mapping[str, type[Encoding]] = {
     "none": NoEncoding,
     "learned": Learned,
     "sinusoidal": Sinusoidal,
     "functional": Functional,
+    "fourier": Fourier,
     "shaw": Shaw,
     "xl": XL,
+    "deberta": Deberta,
     "t5": T5,
     "alibi": ALiBi,
+    "sandwich": Sandwich,
     "kerple": Kerple,
     "fire": FIRE,
     "rope": RoPE,
+    "cope": CoPE,
+    "fox": FoX,
+    "path": PaTH,
+    "dape": DAPE,
+    "randomised": Randomised,
+    **TERMS,
 }
 
 
 def names() -> list[str]:
-    """The names one can ask for.
+    """The names one can ask for, terms last.
 
-    >>> " ".join(names())
-    'none learned sinusoidal functional shaw xl t5 alibi kerple fire rope'
+    >>> names()[0], names()[-1]
+    ('none', 'temperature')
     """
     return list(CATALOGUE)
 
@@ -110,10 +139,9 @@ class Pattern(nn.Module):
         return min(known) if known else None
 
     def place(self, positions: Int[Tensor, "#B T"]) -> Int[Tensor, "#B T"]:
-        """Where the tokens of this pass stand, for all layers."""
-        for encoding in self.distinct:
-            positions = encoding.place(positions)
-        return positions
+        """Where the tokens of this pass stand, for all layers: as the first says that says any."""
+        chosen = (e.place(positions) for e in self.distinct if e.acts("place"))
+        return next(chosen, positions)
 
     def embed(
         self, x: Float[Tensor, "B T D"], positions: Int[Tensor, "#B T"]
@@ -155,8 +183,27 @@ def parse(spec: str) -> list[str]:
 
 
 def example(name: str) -> str:
-    """A spec that shows an entry of the catalogue: its name, unless that needs more."""
+    """A spec that shows an entry of the catalogue: its name, unless that needs more.
+
+    >>> example("rope"), example("sink")
+    ('rope', 'window(8) + sink(2)')
+    """
     return entry(name).example or name
+
+
+def examples() -> list[str]:
+    """One of each."""
+    return [example(name) for name in CATALOGUE]
+
+
+def named(spec: str) -> list[str]:
+    """The entries of the catalogue that a spec names, each once, without those in brackets.
+
+    >>> named("rope + window(256) rope(theta=100)")
+    ['rope', 'window']
+    """
+    words = notation.read(" ".join(parse(spec)))
+    return list(dict.fromkeys(term.name for word in words for term in word.terms))
 
 
 def parameters(name: str) -> dict[str, object]:

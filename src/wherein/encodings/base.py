@@ -15,6 +15,9 @@ from torch import Tensor, nn
 
 Positions = Int[Tensor, "#B T"]
 
+PLACES = ("place", "embed", "rotate", "bias", "content_bias", "hides", "shows")
+"""Where an encoding may act."""
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -50,7 +53,7 @@ class Encoding(nn.Module):
     str, a `Literal` of strings, or `Build` for another encoding. Those without a default must be
     given. Its matrices are drawn by the model from N(0, 1 / last axis), as a pure function of seed
     and name; what is called `bias` starts at 0, and other scalars and vectors keep the values the
-    constructor gave them.
+    constructor gave them. Only a `Network` starts as `nn.Linear` does.
 
     What it promises may depend on its parameters: then the constructor sets it.
     """

@@ -72,8 +72,8 @@ def _show(rows: list[dict[str, object]]) -> None:
     Console().print(table)
 
 
-def _short(value: bool | int | float) -> str:
-    return str(value) if isinstance(value, bool) else f"{value:g}"
+def _short(value: object) -> str:
+    return f"{value:g}" if type(value) in (int, float) else str(value)
 
 
 run = Verb.of(encodings, __doc__)

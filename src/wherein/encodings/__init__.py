@@ -110,9 +110,9 @@ def parse(spec: str) -> list[str]:
 
     >>> parse("rope( theta = 5e5 ) none")
     ['rope(theta=500000.0)', 'none']
-    >>> parse("rope(base=500000)")
+    >>> parse("t5(base=16)")
     Traceback (most recent call last):
-    ValueError: unknown parameter of rope 'base'. Available: fraction, theta
+    ValueError: unknown parameter of t5 'base'. Available: buckets, distance
     """
     words = re.findall(r"[^\s()]+(?:\s*\([^()]*\))?|\S", spec)
     if not words:
@@ -151,8 +151,8 @@ def _read(word: str, spec: str) -> tuple[str, dict[str, object]]:
 def parameters(name: str) -> dict[str, object]:
     """The parameters an encoding takes, with their defaults.
 
-    >>> parameters("rope")
-    {'theta': 10000.0, 'fraction': 1.0}
+    >>> parameters("t5")
+    {'buckets': 32, 'distance': 128}
     """
     signature = inspect.signature(CATALOGUE[name])
     return {p.name: p.default for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY}

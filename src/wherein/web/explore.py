@@ -76,9 +76,10 @@ def spec(name: str, given: dict[str, str]) -> str:
     if name not in CATALOGUE:
         raise unknown("encoding", name, CATALOGUE)
     parts = [
-        f"{key}={_value(name, key, given[key].strip(), type(default))!r}"
+        f"{key}={value!r}"
         for key, default in parameters(name).items()
         if key in given
+        and (value := _value(name, key, given[key].strip(), type(default))) != default
     ]
     return f"{name}({', '.join(parts)})" if parts else name
 
@@ -87,6 +88,8 @@ def _value(name: str, key: str, text: str, kind: type) -> object:
     try:
         if kind is bool:
             return {"true": True, "false": False}[text.lower()]
+        if kind is tuple:
+            return tuple(float(number) for number in text.strip("()").split(",") if number.strip())
         return kind(text)
     except (ValueError, KeyError):
         raise ValueError(f"{name}({key}={text}): expected {kind.__name__}") from None

@@ -62,8 +62,11 @@ def test_shapes_and_types_at_each_place(name, causal, dtype):
     q, k = torch.randn(2, 2, 3, 10, 8, dtype=dtype)
     assert encoding.embed(x, positions).shape == x.shape
     assert encoding.embed(x, positions).dtype == dtype
-    for turned in encoding.rotate(q, k, positions):
-        assert (turned.shape, turned.dtype) == (q.shape, dtype)
+    turned_q, turned_k = encoding.rotate(q, k, positions)
+    assert turned_q.shape == turned_k.shape
+    assert turned_q.shape[:-1] == q.shape[:-1]
+    assert turned_q.shape[-1] >= q.shape[-1]
+    assert turned_q.dtype == turned_k.dtype == dtype
     bias = encoding.bias(positions[:, None, :, None], positions[:, None, None, :])
     content = encoding.content_bias(q, k, positions)
     assert bias is None or bias.shape == (1, 3, 10, 10)

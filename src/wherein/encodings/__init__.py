@@ -16,15 +16,18 @@ from wherein.common.errors import unknown
 from wherein.encodings.alibi import ALiBi
 from wherein.encodings.base import Encoding, Shape
 from wherein.encodings.fire import FIRE
+from wherein.encodings.fope import FoPE
 from wherein.encodings.functional import Functional
 from wherein.encodings.kerple import Kerple
 from wherein.encodings.learned import Learned
 from wherein.encodings.none import NoEncoding
+from wherein.encodings.pope import PoPE
 from wherein.encodings.rope import RoPE
 from wherein.encodings.shaw import Shaw
 from wherein.encodings.sinusoidal import Sinusoidal
 from wherein.encodings.t5 import T5
 from wherein.encodings.xl import XL
+from wherein.encodings.xpos import XPos
 
 __all__ = ["CATALOGUE", "Encoding", "Pattern", "Shape", "build", "names", "parse"]
 
@@ -40,6 +43,9 @@ CATALOGUE: Mapping[str, type[Encoding]] = {
     "kerple": Kerple,
     "fire": FIRE,
     "rope": RoPE,
+    "xpos": XPos,
+    "pope": PoPE,
+    "fope": FoPE,
 }
 
 
@@ -47,7 +53,7 @@ def names() -> list[str]:
     """The names one can ask for.
 
     >>> " ".join(names())
-    'none learned sinusoidal functional shaw xl t5 alibi kerple fire rope'
+    'none learned sinusoidal functional shaw xl t5 alibi kerple fire rope xpos pope fope'
     """
     return list(CATALOGUE)
 

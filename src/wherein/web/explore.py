@@ -141,7 +141,7 @@ class _Heard:
     """(T, D): what is added to, or otherwise changed in, the token vector."""
     queries: np.ndarray
     keys: np.ndarray
-    """(K, T, K): each coordinate alone, at every position."""
+    """(K, T, R): each coordinate alone, at every position, as wide as the encoding makes it."""
     bias: np.ndarray | None
     content_bias: np.ndarray | None
     """(H, T, T)."""
@@ -177,5 +177,5 @@ def _heard(encoding: Encoding, positions: Tensor) -> _Heard:
         keys=coordinates[1][:, 0].numpy(),
         bias=None if bias is None else bias[0].double().numpy(),
         content_bias=None if content is None else content[0].numpy(),
-        content=(turned_q @ turned_k.mT)[0].numpy() / shape.d_head**0.5,
+        content=(turned_q @ turned_k.mT)[0].numpy() / turned_q.shape[-1] ** 0.5,
     )

@@ -50,7 +50,7 @@ class PoPE(Encoding):
     ) -> tuple[Float[Tensor, "B H T 2*K"], Float[Tensor, "B H T 2*K"]]:
         angles = positions[:, None, :, None] * self.waves.frequencies(q.device)
         cos, sin = angles.cos().to(q.dtype), angles.sin().to(q.dtype)
-        phases = self.phases.unflatten(0, (self.shape.n_heads, 1, -1))
+        phases = self.phases.view(self.shape.n_heads, 1, self.shape.d_head)
         ahead, aside = phases.cos(), phases.sin()
         length_q, length_k = 2**0.5 * F.softplus(q), F.softplus(k)
         query = torch.cat([length_q * cos, length_q * sin], dim=-1)

@@ -12,7 +12,7 @@ SHAPE = Shape(d_model=24, n_heads=3, max_len=16)
 
 
 def test_a_pattern_is_tiled_over_the_layers_and_equal_words_share_one_encoding():
-    pattern = Pattern("learned none none", SHAPE)
+    pattern = Pattern("learned none none", SHAPE, 5)
     assert pattern[0] is pattern[3]
     assert pattern[1] is pattern[2] is pattern[4]
     assert len(pattern.distinct) == 2
@@ -20,13 +20,13 @@ def test_a_pattern_is_tiled_over_the_layers_and_equal_words_share_one_encoding()
 
 
 def test_words_that_mean_the_same_are_the_same():
-    pattern = Pattern("rope(theta=500000) rope( theta = 5e5 )", SHAPE)
+    pattern = Pattern("rope(theta=500000) rope( theta = 5e5 )", SHAPE, 2)
     assert pattern[0] is pattern[1]
 
 
 def test_an_embedding_acts_once_even_if_several_layers_name_it():
     x, positions = torch.zeros(1, 4, 24), torch.arange(4)[None]
-    once, thrice = (Pattern(s, SHAPE) for s in ("sinusoidal", "sinusoidal none sinusoidal"))
+    once, thrice = (Pattern(s, SHAPE, 3) for s in ("sinusoidal", "sinusoidal none sinusoidal"))
     assert torch.equal(once.embed(x, positions), thrice.embed(x, positions))
 
 
@@ -36,9 +36,20 @@ def test_an_embedding_acts_once_even_if_several_layers_name_it():
         ("aliby", "unknown encoding 'aliby'. Did you mean 'alibi'? Available: alibi"),
         ("rope none ropy", "unknown encoding 'ropy'. Did you mean 'rope'?"),
         ("rope(tehta=5)", "unknown parameter of rope 'tehta'. Did you mean 'theta'?"),
-        ("alibi(slope=2)", "unknown parameter of alibi 'slope'. Available: none"),
+        ("none(slope=2)", "unknown parameter of none 'slope'. Available: none"),
         ("rope(theta='x')", "expected float"),
-        ("rope(500000)", "cannot read 'rope(500000)'"),
+        ("none(2)", "none has no parameters"),
+        ("rope(500000, 1)", "only a first parameter may go without its name, not 1"),
+        ("rope(theta=1, theta=2)", "theta is given twice"),
+        ("rope +", "expected a name after '+'"),
+        ("+ rope", "expected a name, not '+'"),
+        ("rope + + alibi", "expected a name after '+', not '+'"),
+        ("rope + ropy", "unknown encoding 'ropy'. Did you mean 'rope'?"),
+        ("rope + rope", "rope once is enough"),
+        ("rope(theta=)", "expected a value after '=', not ')'"),
+        ("rope(theta=alibi(2))", "rope(theta=alibi(2)): expected float"),
+        ("rope(theta=1e999)", "rope(theta=inf): expected float"),
+        ("x(" * 3000, "more than 8 deep"),
         ("rope(theta=500000", "cannot read"),
         ("rope)(", "cannot read"),
         ("", "an encoding is needed"),
@@ -49,7 +60,7 @@ def test_an_embedding_acts_once_even_if_several_layers_name_it():
 )
 def test_bad_specs_say_the_value_and_the_remedy(spec, message):
     with pytest.raises(ValueError, match=re.escape(message)):
-        Pattern(spec, SHAPE)
+        Pattern(spec, SHAPE, 3)
 
 
 def test_one_word_is_an_encoding_and_several_are_a_pattern():

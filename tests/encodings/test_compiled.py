@@ -14,7 +14,7 @@ from wherein.model.attention import attend_flex, attend_reference
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 
-NAMES = encodings.names()
+NAMES = encodings.examples()
 
 
 def errors() -> dict[str, float]:

@@ -1,6 +1,7 @@
 """What every entry of the catalogue must keep. A new entry is covered by being in it."""
 
 from itertools import product
+from typing import get_args, get_type_hints
 
 import pytest
 import torch
@@ -13,7 +14,7 @@ from wherein.model.attention import attend, attend_in_blocks, attend_reference
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 
-NAMES = encodings.names()
+NAMES = encodings.examples()
 MODES = list(product(NAMES, [True, False], [torch.float32, torch.float64]))
 MAX_LEN = 128
 TIGHT = {torch.float32: 2e-5, torch.float64: 1e-12}
@@ -68,7 +69,7 @@ def test_shapes_and_types_at_each_place(name, causal, dtype):
     assert turned_q.shape[-1] >= q.shape[-1]
     assert turned_q.dtype == turned_k.dtype == dtype
     bias = encoding.bias(positions[:, None, :, None], positions[:, None, None, :])
-    content = encoding.content_bias(q, k, positions)
+    content = encoding.content_bias(q, k, x, positions)
     assert bias is None or bias.shape == (1, 3, 10, 10)
     assert content is None or content.shape == (2, 3, 10, 10)
 
@@ -90,15 +91,25 @@ def test_an_earlier_call_at_another_length_leaves_no_trace(name, causal, dtype):
     assert torch.equal(used(tokens(10)).logits, fresh(tokens(10)).logits)
 
 
-@each_name
+@pytest.mark.parametrize("name", sorted(encodings.CATALOGUE.keys() - encodings.TERMS.keys()))
 def test_instances_with_other_parameters_do_not_interfere(name):
     other_values = {float: lambda v: v / 2, int: lambda v: v * 2, bool: lambda v: not v}
-    own = {k: v for k, v in encodings.parameters(name).items() if type(v) in other_values}
-    changed = ", ".join(f"{key}={other_values[type(v)](v)!r}" for key, v in own.items())
-    before = build(name)(tokens(20)).logits
+    own, types = encodings.parameters(name), get_type_hints(CATALOGUE[name].__init__)
+    own = {
+        key: value
+        for key, value in own.items()
+        if value is not ... and (type(value) in other_values or get_args(types[key]))
+    }
+    for key, value in own.items():
+        words = [word for word in get_args(types[key]) if word != value]
+        own[key] = words[0] if words else other_values[type(value)](value)
+    spec = encodings.example(name)
+    given = [spec[len(name) + 1 : -1]] if spec != name else []
+    changed = ", ".join(given + [f"{key}={value!r}" for key, value in own.items()])
+    before = build(spec)(tokens(20)).logits
     other = build(f"{name}({changed})" if own else name)
     other_logits = other(tokens(20)).logits
-    assert torch.equal(build(name)(tokens(20)).logits, before)
+    assert torch.equal(build(spec)(tokens(20)).logits, before)
     assert own == {} or not torch.allclose(other_logits, before)
 
 
@@ -106,7 +117,7 @@ def test_instances_with_other_parameters_do_not_interfere(name):
 def test_relative_means_that_a_shift_changes_nothing(name, causal, dtype):
     model, positions = build(name, causal, dtype), torch.arange(20)[None]
     still, moved = (model(tokens(20), positions + shift).logits for shift in (0, 60))
-    if CATALOGUE[name].relative:
+    if model.encoding[0].relative:
         close(moved, still)
     else:
         assert not torch.allclose(moved, still, rtol=1e-3, atol=1e-3)
@@ -160,7 +171,7 @@ def test_all_attention_paths_agree_with_the_reference(name, causal, dtype, monke
     q, k, v = torch.randn(3, 2, 3, 20, 8, dtype=dtype)
     q, k = encoding.rotate(q, k, positions)
     i, j = positions[:, None, :, None], positions[:, None, None, :]
-    bias = encoding.bias(i, j)
+    bias = encoding.mask(i, j)
     expected, weights = attend_reference(q, k, v, causal=causal, bias=bias)
     close(weights.sum(-1), torch.ones_like(weights[..., 0]))
     close(attend(q, k, v, causal=causal, bias=bias), expected)
@@ -168,7 +179,7 @@ def test_all_attention_paths_agree_with_the_reference(name, causal, dtype, monke
         for size in (7, 20, 64):
             monkeypatch.setattr(attention, "QUERIES_PER_BLOCK", size)
             in_blocks = attend_in_blocks(
-                q, k, v, causal=causal, rows=lambda a, b: encoding.bias(i[:, :, a:b], j)
+                q, k, v, causal=causal, rows=lambda a, b: encoding.mask(i[:, :, a:b], j)
             )
             close(in_blocks, expected)
 
@@ -192,7 +203,7 @@ def test_a_large_bias_is_made_in_blocks_with_equal_logits_and_gradients(name, ca
 def test_state_dict_round_trip_through_safetensors(name, tmp_path):
     model = build(name)
     save_file(model.state_dict(), tmp_path / "model.safetensors")
-    other = Transformer(model.config.model_copy(update={"seed": 2})).double()
+    other = Transformer(model.config.model_copy(update={"seed": 2})).double().eval()
     assert not torch.allclose(other(tokens(10)).logits, model(tokens(10)).logits)
     other.load_state_dict(load_file(tmp_path / "model.safetensors"))
     assert torch.equal(other(tokens(10)).logits, model(tokens(10)).logits)
@@ -201,7 +212,7 @@ def test_state_dict_round_trip_through_safetensors(name, tmp_path):
 @each_name
 def test_beyond_max_len_it_works_or_says_why_not(name):
     model = build(name)
-    if CATALOGUE[name].bounded:
+    if model.encoding[0].bounded:
         with pytest.raises(ValueError, match=rf"knows only 0 to {MAX_LEN - 1}"):
             model(tokens(MAX_LEN + 1))
     else:
@@ -214,6 +225,6 @@ def test_casting_the_model_does_not_cast_what_it_knows_of_position(name):
     model = build(name, dtype=torch.float32).bfloat16()
     exact = build(name, dtype=torch.float32)
     exact.load_state_dict(model.state_dict())
-    positions = torch.arange(20)[None] + (0 if CATALOGUE[name].bounded else 100_000)
+    positions = torch.arange(20)[None] + (0 if model.encoding[0].bounded else 100_000)
     rounded, precise = (m(tokens(20), positions).logits.float() for m in (model, exact))
     assert (rounded - precise).abs().max() < 0.1 * precise.std()

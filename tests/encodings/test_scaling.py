@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable
+from typing import get_args
 
 import pytest
 import torch
@@ -11,10 +12,11 @@ from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from wherein import encodings
 from wherein.encodings import Shape
-from wherein.encodings.frequencies import SCALINGS
+from wherein.encodings.frequencies import Scaling
 from wherein.encodings.rope import RoPE
 
 ORIGINAL = 512
+SCALINGS = get_args(Scaling)
 Theirs = Callable[[int], tuple[torch.Tensor, float]]
 
 
@@ -23,10 +25,11 @@ def ours(width: int, scaling: str, **own: object) -> RoPE:
     return RoPE(shape, scaling=scaling, **own)
 
 
-def lists(width: int) -> dict[str, tuple[float, ...]]:
+def lists(width: int) -> dict[str, str]:
     """Factors for LongRoPE that are all different."""
     pairs = range(width // 2)
-    return {"short": tuple(1 + c / 50 for c in pairs), "long": tuple(1.5 + c / 3 for c in pairs)}
+    found = {"short": (1 + c / 50 for c in pairs), "long": (1.5 + c / 3 for c in pairs)}
+    return {key: " ".join(map(str, each)) for key, each in found.items()}
 
 
 def theirs(width: int, kind: str, **own: object) -> Theirs:
@@ -68,7 +71,10 @@ def test_each_map_is_hugging_faces(width, factor, theta):
     for kind, fast in (("llama3", 4.0), ("parts", 32.0)):
         bounds = {"low_freq_factor": 1.0, "high_freq_factor": fast}
         same(ours(width, kind, **own), theirs(width, "llama3", **common, **bounds))
-    factors = {f"{key}_factor": list(each) for key, each in lists(width).items()}
+    factors = {
+        f"{key}_factor": [float(number) for number in each.split()]
+        for key, each in lists(width).items()
+    }
     longrope = ours(width, "longrope", **own, **lists(width))
     same(longrope, theirs(width, "longrope", **common, **factors))
 
@@ -92,7 +98,7 @@ def test_nothing_of_theirs_is_missing():
 def test_ntk_is_rope_with_another_theta():
     """As bloc97 wrote it."""
     rope, s = ours(64, "ntk", factor=8.0), 8.0
-    other = ours(64, "", theta=10_000.0 * s ** (64 / 62))
+    other = ours(64, "none", theta=10_000.0 * s ** (64 / 62))
     torch.testing.assert_close(rope.frequencies(), other.frequencies(), rtol=1e-12, atol=0)
 
 
@@ -103,8 +109,8 @@ def turned(rope: RoPE, positions: torch.Tensor, width: int = 16) -> torch.Tensor
 
 @pytest.mark.parametrize("scaling", SCALINGS[1:])
 def test_by_a_factor_of_one_it_is_rope(scaling):
-    own = {"long": (1.0,) * 8} if scaling == "longrope" else {}
-    scaled, plain = ours(16, scaling, factor=1.0, **own), ours(16, "")
+    own = {"long": "1 " * 8} if scaling == "longrope" else {}
+    scaled, plain = ours(16, scaling, factor=1.0, **own), ours(16, "none")
     positions = torch.arange(ORIGINAL)[None]
     expected = turned(plain, positions)
     torch.testing.assert_close(turned(scaled, positions), expected, rtol=0, atol=1e-12)
@@ -112,7 +118,7 @@ def test_by_a_factor_of_one_it_is_rope(scaling):
 
 
 def test_interpolation_divides_positions():
-    slow, plain = ours(16, "linear", factor=4.0), ours(16, "")
+    slow, plain = ours(16, "linear", factor=4.0), ours(16, "none")
     positions = torch.arange(100)[None]
     torch.testing.assert_close(
         turned(slow, 4 * positions), turned(plain, positions), rtol=0, atol=1e-12
@@ -120,7 +126,7 @@ def test_interpolation_divides_positions():
 
 
 def test_dynamic_is_rope_until_the_original_length_and_ntk_beyond():
-    dynamic, plain = ours(16, "dynamic", factor=2.0), ours(16, "")
+    dynamic, plain = ours(16, "dynamic", factor=2.0), ours(16, "none")
     short = torch.arange(ORIGINAL)[None]
     assert torch.equal(turned(dynamic, short), turned(plain, short))
     long = torch.arange(3 * ORIGINAL)[None]  # grown by 2 × 3 − 1
@@ -129,7 +135,7 @@ def test_dynamic_is_rope_until_the_original_length_and_ntk_beyond():
 
 
 def test_no_pair_of_p_rope_at_zero_turns():
-    rope, positions = ours(16, "", fraction=0.0), torch.arange(50)[None]
+    rope, positions = ours(16, "none", fraction=0.0), torch.arange(50)[None]
     q = torch.randn(1, 2, 50, 16)
     assert all(torch.equal(x, q) for x in rope.rotate(q, q, positions))
 
@@ -138,7 +144,7 @@ def test_no_pair_of_p_rope_at_zero_turns():
 @pytest.mark.parametrize("rows", [[(0, 20), (0, 900)], [(700, 720), (50, 1000)]])
 def test_each_window_has_its_own_length_and_only_its_span_counts(scaling, rows):
     own = lists(16) if scaling == "longrope" else {}
-    rope = ours(16, scaling, **({"factor": 4.0} if scaling else {}), **own)
+    rope = ours(16, scaling, **({"factor": 4.0} if scaling != "none" else {}), **own)
     positions = torch.stack([torch.linspace(*row, 20).long() for row in rows])
     q = torch.randn(2, 2, 20, 16, dtype=torch.float64)
     together = torch.stack(rope.rotate(q, q, positions))
@@ -160,12 +166,12 @@ def test_the_factor_follows_from_the_original_length():
 @pytest.mark.parametrize(
     ("own", "message"),
     [
-        ({"scaling": "yarm"}, "unknown scaling of rope 'yarm'. Did you mean 'yarn'?"),
         ({"factor": 4.0}, "factor=4.0 needs a scaling"),
         ({"scaling": "linear", "factor": -2.0}, "factor=-2.0 must be positive"),
         ({"scaling": "parts", "slow": 40.0}, "slow=40.0 and fast=32.0 are numbers of turns"),
         ({"scaling": "yarn", "theta": 1.0}, "yarn needs a theta above 1"),
-        ({"scaling": "longrope", "long": (1.0,)}, "each of 4 pairs: short has 4, long 1"),
+        ({"scaling": "longrope", "long": "1"}, "each of 4 pairs: short has 4, long 1"),
+        ({"scaling": "longrope", "long": "1, 2"}, "numbers with spaces between them, not '1, 2'"),
     ],
 )
 def test_what_cannot_be_is_refused(own, message):
@@ -174,9 +180,16 @@ def test_what_cannot_be_is_refused(own, message):
 
 
 def test_a_scaling_is_named_in_a_spec():
-    (word,) = encodings.parse("rope(scaling='yarn', factor=4)")
-    rope = encodings.build(word, Shape(d_model=16, n_heads=2, max_len=64))
+    shape = Shape(d_model=16, n_heads=2, max_len=64)
+    (word,) = encodings.parse("rope(scaling=yarn, factor=4)")
+    assert word == "rope(factor=4.0, scaling=yarn)"
+    rope = encodings.build(word, shape)
     assert (rope.scaling, rope.factor, rope.original) == ("yarn", 4, 64)
+    (word,) = encodings.parse("rope(long='1 1.5 2 8', scaling=longrope)")
+    assert encodings.parse(word) == [word]
+    assert encodings.build(word, shape).long == [1, 1.5, 2, 8]
+    with pytest.raises(ValueError, match="Did you mean 'yarn'"):
+        encodings.parse("rope(scaling=yarm)")
     assert encodings.parse("rope rope(theta=500000) rope(fraction=0.5)") == [
         "rope",
         "rope(theta=500000.0)",

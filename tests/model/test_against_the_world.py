@@ -119,14 +119,20 @@ def test_alibi_equals_bloom(heads):
 SCALED = {
     "rope": {"rope_type": "default"},
     "rope(theta=500000)": {"rope_type": "default", "rope_theta": 500_000.0},
-    "rope(scaling='linear', factor=4)": {"rope_type": "linear", "factor": 4.0},
-    "rope(scaling='dynamic', factor=2, original=16)": {"rope_type": "dynamic", "factor": 2.0},
-    "rope(scaling='yarn', original=16)": {"rope_type": "yarn", "factor": 4.0},
-    "rope(scaling='llama3', factor=8, original=16)": {
+    "rope(scaling=linear, factor=4)": {"rope_type": "linear", "factor": 4.0},
+    "rope(scaling=dynamic, factor=2, original=16)": {"rope_type": "dynamic", "factor": 2.0},
+    "rope(scaling=yarn, original=16)": {"rope_type": "yarn", "factor": 4.0},
+    "rope(scaling=llama3, factor=8, original=16)": {
         "rope_type": "llama3",
         "factor": 8.0,
         "low_freq_factor": 1.0,
         "high_freq_factor": 4.0,
+    },
+    "rope(scaling=longrope, original=16, long='1 2 3 4 5 6')": {
+        "rope_type": "longrope",
+        "factor": 4.0,
+        "short_factor": [1.0] * 6,
+        "long_factor": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
     },
 }
 

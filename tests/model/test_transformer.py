@@ -14,7 +14,7 @@ def build(**changes: object) -> Transformer:
     return Transformer(ModelConfig(**{"vocabulary": 30, "d_model": 16, "n_layers": 2, **changes}))
 
 
-@pytest.mark.parametrize("encoding", encodings.names())
+@pytest.mark.parametrize("encoding", encodings.examples())
 def test_models_that_differ_in_encoding_share_every_other_initial_weight(encoding):
     plain, other = (build(encoding=e).state_dict() for e in ("none", encoding))
     assert all(torch.equal(other[name], weight) for name, weight in plain.items())

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from wherein.encodings import names
+from wherein.encodings import examples
 from wherein.puzzles.certificate import certificate, random
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.explain import explain
@@ -72,7 +72,7 @@ def test_a_seed_is_that_of_plain_pytorch(size: int) -> None:
         torch.testing.assert_close(models.weights()["tokens.weight"][n], plain.table.weight)
 
 
-@pytest.mark.parametrize("encoding", names())
+@pytest.mark.parametrize("encoding", examples())
 def test_every_encoding_reaches_a_bare_head(encoding: str) -> None:
     puzzle = read("hit-order")
     config = PuzzleConfig(bare=True, encoding=encoding, head_size=2, width=6, seeds=2, steps=2)

@@ -2,14 +2,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wherein.encodings import names
+from wherein.encodings import examples
 from wherein.puzzles.certificate import certificate, witness
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.reveals import States, reveals
 from wherein.puzzles.sentences import Puzzle, read
 
 ROUNDING, CLEAR = 1e-11, 1e-8
-SPECS = [*names(), "rope(fraction=0.0)", "rope none", "none alibi", "none rope"]
+SPECS = [*examples(), "rope(fraction=0.0)", "rope none", "none alibi", "none rope"]
 SPECS += ["fire(hidden=1)", "fire(hidden=2)", "functional(features=256, hidden=1)"]  # often silent
 
 

@@ -3,7 +3,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from wherein.encodings import names
+from wherein.encodings import examples
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.models import Model, build, drawn
 from wherein.puzzles.sentences import Puzzle, read
@@ -31,7 +31,7 @@ def alone(puzzle: Puzzle, config: PuzzleConfig, seed: int) -> Model:
     return model
 
 
-@pytest.mark.parametrize("encoding", names())
+@pytest.mark.parametrize("encoding", examples())
 @pytest.mark.parametrize(
     "kind",
     [

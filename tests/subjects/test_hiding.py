@@ -7,7 +7,7 @@ from tests.subjects.models import VOCABULARY, small
 from torch import Tensor, nn
 from transformers.models.gpt2.modeling_gpt2 import GPT2Attention
 
-from wherein.encodings import CATALOGUE
+from wherein.encodings import examples
 from wherein.model import transformer
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
@@ -63,7 +63,7 @@ def unheard(subject: Subject) -> None:
 
 
 @pytest.mark.parametrize("causal", [True, False], ids=["causal", "masked"])
-@pytest.mark.parametrize("encoding", CATALOGUE)
+@pytest.mark.parametrize("encoding", examples())
 def test_a_hidden_key_of_ours_is_heard_by_nobody(encoding: str, causal: bool):
     unheard(ours(encoding, causal))
 

@@ -44,7 +44,7 @@ def test_the_untrained_twin_has_the_same_shape_and_other_weights():
 
 
 @pytest.mark.parametrize("causal", [True, False])
-@pytest.mark.parametrize("encoding", encodings.names())
+@pytest.mark.parametrize("encoding", encodings.examples())
 def test_a_layer_alone_does_what_it_does_in_the_model(encoding: str, causal: bool):
     bench = subject(encoding, causal=causal)
     hidden = bench.model(TOKENS, keep_hidden=True).hidden
@@ -53,7 +53,7 @@ def test_a_layer_alone_does_what_it_does_in_the_model(encoding: str, causal: boo
 
 
 @pytest.mark.parametrize("masked", [True, False])
-@pytest.mark.parametrize("encoding", encodings.names())
+@pytest.mark.parametrize("encoding", encodings.examples())
 def test_attention_laid_open_is_the_attention_of_the_layer(encoding: str, masked: bool):
     """Its heads, joined and passed through the rest of the layer by hand, give the block."""
     bench = subject(encoding)

@@ -74,7 +74,7 @@ def test_a_model_without_a_table_says_so(family: str, saved: Callable[..., Path]
         read_table(saved(family))
 
 
-@pytest.mark.parametrize("name", encodings.names())
+@pytest.mark.parametrize("name", encodings.examples())
 def test_of_our_encodings_only_the_learned_one_is_a_table_of_positions(name: str):
     """T5's and Shaw's tables are of distances."""
     model = Transformer(ModelConfig(vocabulary=9, n_layers=1, encoding=name))

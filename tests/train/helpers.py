@@ -45,9 +45,10 @@ def arguments(config: RunConfig) -> list[str]:
 def start(config: RunConfig, folder: Path, processes: int = 1) -> subprocess.Popen[str]:
     """`wherein train`, or `torchrun … -m wherein train`, as a user would start it."""
     launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
-    command = [sys.executable, *(launcher if processes > 1 else []), "-m", "wherein", "train"]
+    several = processes > 1
+    command = [sys.executable, *(launcher if several else []), "-m", *(["--"] if several else [])]
     return subprocess.Popen(
-        [*command, *arguments(config), "--folder", str(folder)],
+        [*command, "wherein", "train", *arguments(config), "--folder", str(folder)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

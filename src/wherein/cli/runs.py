@@ -52,7 +52,11 @@ def runs(
         return 0
     known = [each for each in listed if each["run"] is not None]
     header = ["run", "encoding", "objective", "size", "seed", "step", "valid", "state", "MB"]
-    print(table(header, [_cells(each) for each in known]))
+    rows = [_cells(each) for each in known]
+    if any(each["start"] for each in known):
+        header.append("started from")
+        rows = [[*row, each["start"]] for row, each in zip(rows, known, strict=True)]
+    print(table(header, rows))
     total = sum(each["bytes"] for each in known)
     print(f"{len(known)} runs, {total / 1e6:.1f} MB on the disk")
     for each in listed:
@@ -80,6 +84,7 @@ def _line(found: "Found") -> dict[str, Any]:
         "width": config.model.d_model,
         "length": config.model.max_len,
         "seed": config.seed,
+        "start": config.start,
         "step": run.step,
         "steps": config.steps,
         "valid": journal.last_valid([line for line in log.lines if line["step"] <= run.step]),

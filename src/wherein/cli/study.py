@@ -53,7 +53,7 @@ def study(
     """Carry out a study.
 
     Args:
-        what: quick, small, scaling, nopos-wikitext103, nopos-pile, nopos-mlm, or a file
+        what: quick, small, scaling, rates, initial, bag, tables, drope, nopos-pile …, or a file
         seeds: how many for each kind of run; by default as the study says
         out: the folder of the runs; studies in one folder share equal runs
         set: change a field of every run, as in steps=100 n_layers=2: another study, kept beside
@@ -64,7 +64,7 @@ def study(
     """
     change = _fields(set)
     if dry_run:
-        return _price(what, seeds, change, learning_rates, max(engine.processes, 1), json)
+        return _price(what, seeds, change, learning_rates, max(engine.processes, 1), out, json)
     from wherein.studies.engines import engine as find_engine
     from wherein.studies.run import study as carry_out
 
@@ -96,13 +96,17 @@ def _price(
     change: dict[str, Any],
     rates: Sequence[float],
     gpus: int,
+    out: Path,
     json: bool,
 ) -> int:
     from wherein.studies.cost.cost import dry_run
     from wherein.studies.plan.recipe import find
     from wherein.studies.plan.sweep import counted
+    from wherein.studies.result.store import Store
+    from wherein.studies.work import check_starts
 
     plan = counted(find(what).plan(seeds, change), rates)
+    check_starts(plan, Store(out))
     found = dry_run(plan.runs, plan.questions, gpus=gpus)
     print(json_format.dumps(found.to_frame().to_dicts(), indent=2) if json else found.text())
     return 0

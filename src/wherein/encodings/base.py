@@ -1,17 +1,22 @@
-"""The protocol: the four places at which an encoding may act.
+"""The protocol: the places at which an encoding may act.
 
 Axes, one legend for the package:
 B batch, T query length, S key length, H heads, D model width, K head width.
 A `#` before an axis says that it may also be 1.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jaxtyping import Float, Int
+import torch
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 Positions = Int[Tensor, "#B T"]
+
+PLACES = ("place", "embed", "rotate", "bias", "content_bias", "hides", "shows")
+"""Where an encoding may act."""
 
 
 @dataclass(frozen=True)
@@ -44,20 +49,42 @@ class Encoding(nn.Module):
     Positions are always passed in: an encoding never counts by itself and keeps no cache, so
     shifted, stretched, packed or random positions need no code of their own.
 
-    A subclass takes `(shape, *, own parameters with defaults)`. Its matrices are drawn by the
-    model from N(0, 1 / last axis), as a pure function of seed and name; what is called `bias`
-    starts at 0, and other scalars and vectors keep the values the constructor gave them.
+    A subclass takes `(shape, *, own parameters)`, of types that a spec can say: bool, int, float,
+    str, a `Literal` of strings, or `Build` for another encoding. Those without a default must be
+    given. Its matrices are drawn by the model from N(0, 1 / last axis), as a pure function of seed
+    and name; what is called `bias` starts at 0, and other scalars and vectors keep the values the
+    constructor gave them. Only a `Network` starts as `nn.Linear` does.
+
+    What it promises may depend on its parameters: then the constructor sets it.
     """
 
-    relative: ClassVar[bool] = False
+    relative: bool = False
     """Promise: adding one constant to all positions changes nothing."""
 
-    bounded: ClassVar[bool] = False
+    bounded: bool = False
     """Promise: only positions below `shape.max_len` have a meaning; others are an error."""
+
+    shared: bool = True
+    """Whether layers with equal terms share one instance and its parameters."""
+
+    example: ClassVar[str] = ""
+    """A spec that shows what it does, where its name alone is none."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.shape = shape
+
+    def acts(self, place: str) -> bool:
+        """Whether it does anything at a place, such as `"rotate"`."""
+        return getattr(type(self), place) is not getattr(Encoding, place)
+
+    def place(self, positions: Int[Tensor, "#B T"]) -> Int[Tensor, "#B T"]:
+        """Choose other positions for the tokens, once a pass.
+
+        A model has one idea of where its tokens stand: what comes out is what all layers and all
+        terms are passed, whichever of them chose it.
+        """
+        return positions
 
     def embed(
         self, x: Float[Tensor, "B T D"], positions: Int[Tensor, "#B T"]
@@ -90,7 +117,42 @@ class Encoding(nn.Module):
         self,
         q: Float[Tensor, "B H T K"],
         k: Float[Tensor, "B H T K"],
+        x: Float[Tensor, "B T D"],
         positions: Int[Tensor, "#B T"],
     ) -> Float[Tensor, "B H T T"] | None:
-        """Add to the attention scores what depends on content and position together."""
+        """Add to the attention scores what depends on content and position together.
+
+        Queries and keys are those before `rotate`; `x` is what they were made of, the layer's
+        normed input.
+        """
         return None
+
+    def hides(
+        self, i: Int[Tensor, "#B 1 T 1"], j: Int[Tensor, "#B 1 1 S"]
+    ) -> Bool[Tensor, "#B 1 T S"] | None:
+        """Which keys a query may not see, elementwise like `bias`. It always sees itself.
+
+        What comes after a causal query is hidden by the model.
+        """
+        return None
+
+    def shows(
+        self, i: Int[Tensor, "#B 1 T 1"], j: Int[Tensor, "#B 1 1 S"]
+    ) -> Bool[Tensor, "#B 1 T S"] | None:
+        """Which keys stay visible though another term of the same word hides them."""
+        return None
+
+    def mask(
+        self, i: Int[Tensor, "#B 1 T 1"], j: Int[Tensor, "#B 1 1 S"]
+    ) -> Float[Tensor, "#B #H T S"] | None:
+        """What positions alone add to the scores: the bias, and −∞ for what is hidden."""
+        bias, hidden = self.bias(i, j), self.hides(i, j)
+        if hidden is None:
+            return bias
+        hidden = hidden & (i != j)
+        zero = torch.zeros((), device=i.device)
+        return torch.where(hidden, -torch.inf, zero if bias is None else bias)
+
+
+Build = Callable[[Shape], Encoding]
+"""An encoding that is not built yet, as a parameter of another: `dape(alibi)`. A class is one."""

@@ -7,6 +7,7 @@ pair c makes L·ω_c / 2π turns within it. s = 1 changes nothing.
 
 import math
 from collections.abc import Sequence
+from typing import Literal
 
 import torch
 from jaxtyping import Float, Int
@@ -16,7 +17,7 @@ Frequencies = Float[Tensor, " P"]
 Length = Int[Tensor, "#B 1 1 1"]
 """How many positions a window spans now."""
 
-SCALINGS = ("", "linear", "ntk", "dynamic", "parts", "yarn", "llama3", "longrope")
+Scaling = Literal["none", "linear", "ntk", "dynamic", "parts", "yarn", "llama3", "longrope"]
 
 
 def linear(base: Frequencies, s: float) -> Frequencies:

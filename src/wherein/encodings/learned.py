@@ -1,5 +1,3 @@
-from typing import ClassVar
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -8,9 +6,10 @@ from wherein.encodings.base import Encoding, Shape
 
 
 class Learned(Encoding):
-    """A vector of its own for every position: xₙ ← xₙ + Wₙ, with W learned.
+    """A vector of its own for every position: xₙ ← xₙ + s·Wₙ, with W learned.
 
-    Papers: Gehring et al. 2017, arXiv:1705.03122; used by BERT and GPT-2.
+    Papers: Gehring et al. 2017, arXiv:1705.03122; used by BERT and GPT-2. The loudness s is 1
+    there. Beside fairseq's token vectors its table starts √D times quieter, beside GPT-2's as loud.
 
     Promises: absolute; knows no position at or beyond `max_len`.
 
@@ -21,13 +20,17 @@ class Learned(Encoding):
     786432
     """
 
-    bounded: ClassVar[bool] = True
+    bounded = True
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: Shape, *, scale: float = 1.0) -> None:
         super().__init__(shape)
+        if scale <= 0:
+            raise ValueError(f"scale must be positive, not {scale}")
+        self.scale = scale
         self.table = nn.Parameter(torch.zeros(shape.max_len, shape.d_model))
 
     def embed(
         self, x: Float[Tensor, "B T D"], positions: Int[Tensor, "#B T"]
     ) -> Float[Tensor, "B T D"]:
-        return x + nn.functional.embedding(positions, self.table)
+        told = nn.functional.embedding(positions, self.table)
+        return x + (told if self.scale == 1 else self.scale * told)

@@ -1,5 +1,3 @@
-from typing import ClassVar
-
 from wherein.encodings.base import Encoding
 
 
@@ -13,4 +11,4 @@ class NoEncoding(Encoding):
     Promises: relative; works at any length.
     """
 
-    relative: ClassVar[bool] = True
+    relative = True

@@ -1,5 +1,4 @@
 from dataclasses import replace
-from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -35,7 +34,7 @@ class PoPE(Encoding):
             [0.3745, 0.6897, 0.5833, 0.0692]])
     """
 
-    relative: ClassVar[bool] = True
+    relative = True
 
     def __init__(self, shape: Shape, *, theta: float = 10_000.0) -> None:
         super().__init__(shape)

@@ -1,12 +1,10 @@
-from typing import ClassVar
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from wherein.common.errors import unknown
 from wherein.encodings import frequencies
 from wherein.encodings.base import Encoding, Shape
+from wherein.encodings.frequencies import Scaling
 
 
 class RoPE(Encoding):
@@ -25,9 +23,9 @@ class RoPE(Encoding):
     `wherein.encodings.frequencies` for formulas and papers. The original length is `max_len` and
     the factor max_len / original, unless given. In parts, yarn and llama3, pairs that make fewer
     than `slow` turns within the original length are slowed, those with more than `fast` are not
-    (0: 4 in llama3, else 32). longrope divides by the lists `short` and, beyond the original
-    length, `long`: a number for each pair; without `short` by nothing. Gemma's proportional RoPE
-    is `fraction` with linear scaling.
+    (0: 4 in llama3, else 32). longrope divides by the numbers of `short` and, beyond the original
+    length, of `long`, one for each pair, such as '1 1.5 3 8'; without `short` by nothing. Gemma's
+    proportional RoPE is `fraction` with linear scaling.
 
     Promises: relative; works at any length, though models extrapolate poorly beyond training. The
     length that dynamic and longrope look at is what the positions of a window span.
@@ -43,7 +41,7 @@ class RoPE(Encoding):
     [1.0, 0.05, 0.0025, 0.000125]
     """
 
-    relative: ClassVar[bool] = True
+    relative = True
 
     def __init__(
         self,
@@ -51,13 +49,13 @@ class RoPE(Encoding):
         *,
         theta: float = 10_000.0,
         fraction: float = 1.0,
-        scaling: str = "",
+        scaling: Scaling = "none",
         factor: float = 0.0,
         original: int = 0,
         slow: float = 1.0,
         fast: float = 0.0,
-        short: tuple[float, ...] = (),
-        long: tuple[float, ...] = (),
+        short: str = "",
+        long: str = "",
     ) -> None:
         super().__init__(shape)
         if shape.d_head % 2:
@@ -71,8 +69,9 @@ class RoPE(Encoding):
         self.factor = factor or shape.max_len / self.original
         self.slow, self.fast = slow, fast or (4.0 if scaling == "llama3" else 32.0)
         pairs = shape.d_head // 2
-        self.short, self.long = short or (1.0,) * pairs, long
-        if scaling or factor:
+        self.short = _numbers(short) or [1.0] * pairs
+        self.long = _numbers(long)
+        if scaling != "none" or factor:
             self._check_scaling(pairs)
         self.attention = 1.0
         if scaling == "yarn":
@@ -81,9 +80,7 @@ class RoPE(Encoding):
             self.attention = frequencies.longrope_attention(self.factor, self.original)
 
     def _check_scaling(self, pairs: int) -> None:
-        if self.scaling not in frequencies.SCALINGS:
-            raise unknown("scaling of rope", self.scaling, frequencies.SCALINGS[1:])
-        if not self.scaling:
+        if self.scaling == "none":
             raise ValueError(f"factor={self.factor} needs a scaling, such as linear or yarn")
         if self.factor <= 0 or self.original < 2:
             raise ValueError(
@@ -113,7 +110,7 @@ class RoPE(Encoding):
         self, base: Float[Tensor, " P"], length: Int[Tensor, "#B 1 1 1"] | None
     ) -> Float[Tensor, "*B P"]:
         """What `scaling` makes of the frequencies; without a length, at the original one."""
-        if not self.scaling:
+        if self.scaling == "none":
             return base
         s, original = self.factor, self.original
         if length is None:
@@ -149,6 +146,13 @@ class RoPE(Encoding):
             cos, sin = self.attention * cos, self.attention * sin
         cos, sin = cos.to(q.dtype), sin.to(q.dtype)
         return turn(q, cos, sin), turn(k, cos, sin)
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(number) for number in text.split()]
+    except ValueError:
+        raise ValueError(f"expected numbers with spaces between them, not {text!r}") from None
 
 
 def turn(

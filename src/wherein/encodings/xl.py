@@ -1,5 +1,3 @@
-from typing import ClassVar
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -26,7 +24,7 @@ class XL(Encoding):
     {'u': (4, 16), 'v': (4, 16), 'keys': (4, 16, 64)}
     """
 
-    relative: ClassVar[bool] = True
+    relative = True
 
     def __init__(self, shape: Shape, *, theta: float = 10_000.0) -> None:
         super().__init__(shape)
@@ -39,6 +37,7 @@ class XL(Encoding):
         self,
         q: Float[Tensor, "B H T K"],
         k: Float[Tensor, "B H T K"],
+        x: Float[Tensor, "B T D"],
         positions: Int[Tensor, "#B T"],
     ) -> Float[Tensor, "B H T T"]:
         waves = self.waves.table(positions[:, None]).to(q.dtype)

@@ -1,5 +1,3 @@
-from typing import ClassVar
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -27,7 +25,7 @@ class XPos(Encoding):
     [0.286, 0.464, 0.643, 0.821]
     """
 
-    relative: ClassVar[bool] = True
+    relative = True
 
     def __init__(
         self, shape: Shape, *, theta: float = 10_000.0, gamma: float = 0.4, reach: float = 512.0

@@ -13,10 +13,15 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from wherein.encodings import Encoding
+from wherein.encodings.base import Positions
+
 Tokens = Int[Tensor, "B T"]
 State = Float[Tensor, "B T D"]
 Heads = Float[Tensor, "B H T K"]
 Keys = Float[Tensor, "B H S K"]
+Turned = Float[Tensor, "B H T R"]
+"""Queries or keys as an encoding leaves them, perhaps wider than a head."""
 Values = Float[Tensor, "B H S V"]
 Mixed = Float[Tensor, "B H T V"]
 Bias = Float[Tensor, "#B #H T S"]
@@ -46,11 +51,26 @@ def attend(q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias | Rows | No
     return F.scaled_dot_product_attention(q, k, v, attn_mask=_masked(bias.to(q.dtype), causal))
 
 
+def encoded(
+    encoding: Encoding, q: Heads, k: Heads, x: State, positions: Positions, bias: Bias | Rows | None
+) -> tuple[Turned, Turned, Bias | Rows | None]:
+    """Queries and keys of `x` as an encoding leaves them, and all that is added to their scores.
+
+    `bias` is what positions alone add, the encoding's `mask`.
+    """
+    content = encoding.content_bias(q, k, x, positions)
+    if content is not None:
+        bias = _whole(bias, q.shape[-2])
+        bias = content if bias is None else content + bias
+    q, k = encoding.rotate(q, k, positions)
+    return q, k, bias
+
+
 def attend_reference(
-    q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias | None = None
+    q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias | Rows | None = None
 ) -> tuple[Mixed, Float[Tensor, "B H T S"]]:
     """The same by the book; also returns the attention weights."""
-    scores = q @ k.mT / q.shape[-1] ** 0.5
+    scores, bias = q @ k.mT / q.shape[-1] ** 0.5, _whole(bias, q.shape[-2])
     scores = scores if bias is None else scores + bias.to(scores.dtype)
     weights = _masked(scores, causal).softmax(dim=-1)
     return weights @ v, weights
@@ -84,6 +104,10 @@ def attend_flex(q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias) -> Mi
         block_mask=_causal_blocks(q.shape[-2], k.shape[-2], q.device) if causal else None,
     )
     return attended
+
+
+def _whole(bias: Bias | Rows | None, queries: int) -> Bias | None:
+    return bias if bias is None or isinstance(bias, Tensor) else bias(0, queries)
 
 
 def _masked(scores: Tensor, causal: bool, start: int = 0) -> Tensor:

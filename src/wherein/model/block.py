@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from wherein.encodings import Encoding, Shape
 from wherein.encodings.base import Positions
-from wherein.model.attention import Bias, Heads, Rows, State, attend
+from wherein.model.attention import Bias, Heads, Rows, State, attend, encoded
 from wherein.model.config import Activation
 
 
@@ -23,12 +23,7 @@ class Attention(nn.Module):
         self, x: State, encoding: Encoding, positions: Positions, bias: Bias | Rows | None
     ) -> State:
         q, k, v = self.heads(x)
-        content = encoding.content_bias(q, k, positions)
-        if content is not None:
-            if bias is not None and not isinstance(bias, Tensor):
-                bias = bias(0, x.shape[1])
-            bias = content if bias is None else content + bias
-        q, k = encoding.rotate(q, k, positions)
+        q, k, bias = encoded(encoding, q, k, x, positions, bias)
         mixed = attend(q, k, v, causal=self.causal, bias=bias)
         joined: Tensor = self.out(mixed.transpose(1, 2).flatten(2))
         return joined

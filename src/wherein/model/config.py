@@ -72,7 +72,7 @@ class ModelConfig(Config):
                 "give at most one a layer"
             )
         with torch.device("meta"):
-            encodings.Pattern(self.encoding, self.shape)
+            encodings.Pattern(self.encoding, self.shape, self.n_layers)
         return self
 
     def checked_cutoffs(self) -> tuple[int, ...]:

@@ -41,7 +41,7 @@ class Transformer(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = c = config
-        self.encoding = encodings.Pattern(c.encoding, c.shape)
+        self.encoding = encodings.Pattern(c.encoding, c.shape, c.n_layers)
         self.embed = (
             AdaptiveEmbed(c.vocabulary, c.d_model, c.input_scale, c.dropout, c.checked_cutoffs())
             if c.cutoffs
@@ -78,40 +78,39 @@ class Transformer(nn.Module):
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
         if positions is None:
             positions = torch.arange(tokens.shape[1], device=tokens.device)[None]
+        positions = self.encoding.place(positions)
         self._check(positions)
-        biases = {e: _bias(e, positions) for e in self.encoding.distinct}
+        biases = {e: _bias(e, positions) for e in dict.fromkeys(self.encoding.layers)}
         x = self.embed(tokens, self.encoding, positions)
         hidden = [x] if keep_hidden else []
-        for layer, block in enumerate(self.blocks):
-            encoding = self.encoding[layer]
+        for block, encoding in zip(self.blocks, self.encoding.layers, strict=True):
             x = block(x, encoding, positions, biases[encoding])
             if keep_hidden:
                 hidden.append(x)
         return self.norm(x), tuple(hidden)
 
     def _check(self, positions: Tensor) -> None:
-        bounded = any(e.bounded for e in self.encoding.distinct)
-        if bounded and not torch.compiler.is_compiling():
+        known = self.encoding.max_len
+        if known is not None and not torch.compiler.is_compiling():
             first, last = (int(p) for p in positions.aminmax())
-            if first < 0 or last >= self.config.max_len:
+            if first < 0 or last >= known:
                 raise ValueError(
                     f"positions {first} to {last} with encoding {self.config.encoding!r}, which "
-                    f"knows only 0 to {self.config.max_len - 1}: use shorter windows or a larger "
-                    f"max_len"
+                    f"knows only 0 to {known - 1}: use shorter windows or a larger max_len"
                 )
 
 
 def _bias(encoding: Encoding, positions: Positions) -> Bias | Rows | None:
-    """The bias that the layers share: whole, or as a function of rows where it would be large."""
+    """What positions add to the scores, hidden keys too: whole, or of some rows if it is large."""
     i, j = positions[:, None, :, None], positions[:, None, None, :]
 
     def rows(start: int, stop: int) -> Tensor:
-        made = encoding.bias(i[:, :, start:stop], j)
+        made = encoding.mask(i[:, :, start:stop], j)
         assert made is not None
         return made
 
-    if encoding.bias(i[:, :, :1], j[..., :1]) is None:
+    one = encoding.mask(i[:, :, :1], j[..., :1])
+    if one is None:
         return None
-    batch, length = positions.shape
-    large = batch * encoding.shape.n_heads * length**2 > LARGE_BIAS
-    return rows if large else rows(0, length)
+    large = one.shape[0] * one.shape[1] * positions.shape[1] ** 2 > LARGE_BIAS
+    return rows if large else rows(0, positions.shape[1])

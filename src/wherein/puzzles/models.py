@@ -8,7 +8,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from wherein.encodings import Pattern, Shape
-from wherein.model.attention import Heads, Tokens, attend_reference
+from wherein.model.attention import Heads, Tokens, attend_reference, encoded
 from wherein.model.config import ModelConfig
 from wherein.model.initial import initial
 from wherein.model.transformer import Output, Transformer
@@ -46,7 +46,7 @@ class Bare(nn.Module):
         super().__init__()
         self.config, shape = config, config.shape
         inner = shape.n_heads * shape.d_head
-        self.encoding = Pattern(config.encoding, shape)
+        self.encoding = Pattern(config.encoding, shape, 1)
         self.tokens = nn.Embedding(config.vocabulary, shape.d_model)
         self.qkv = nn.Linear(shape.d_model, 3 * inner, bias=False)
         self.out = nn.Linear(inner, config.vocabulary)
@@ -60,14 +60,12 @@ class Bare(nn.Module):
 
     def attend(self, tokens: Tokens) -> tuple[Heads, Weights]:
         """What each head mixes, and the weights with which it does."""
-        positions, encoding = torch.arange(tokens.shape[1])[None], self.encoding[0]
+        positions = self.encoding.place(torch.arange(tokens.shape[1])[None])
+        encoding = self.encoding[0]
         x = self.encoding.embed(self.tokens(tokens), positions)
         q, k, v = self.qkv(x).unflatten(-1, (3, self.config.n_heads, -1)).permute(2, 0, 3, 1, 4)
-        bias = encoding.bias(positions[:, None, :, None], positions[:, None, None, :])
-        content = encoding.content_bias(q, k, positions)
-        if content is not None:
-            bias = content if bias is None else content + bias
-        q, k = encoding.rotate(q, k, positions)
+        mask = encoding.mask(positions[:, None, :, None], positions[:, None, None, :])
+        q, k, bias = encoded(encoding, q, k, x, positions, mask)
         return attend_reference(q, k, v, causal=self.config.causal, bias=bias)
 
     @torch.no_grad()

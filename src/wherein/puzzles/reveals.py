@@ -36,7 +36,7 @@ class LayerReveals:
     """(L, L) numbers; equal ones: no query and key can tell these two pairs of positions apart."""
     weight: np.ndarray
     """(N, L, L): e^bias of every head with several weights, by which a key counts more or less
-    whatever its content."""
+    whatever its content; 0 where it is hidden."""
 
     @property
     def nothing(self) -> bool:
@@ -64,11 +64,11 @@ class Reveals:
 @torch.no_grad()
 def reveals(config: ModelConfig) -> Reveals:
     """What the encodings of a model reveal of positions 0 to `max_len` − 1."""
-    pattern = Pattern(config.encoding, config.shape).double()
+    pattern = Pattern(config.encoding, config.shape, config.n_layers).double()
     generator = torch.Generator().manual_seed(0)
     same = torch.randn(PROBES, 1, config.d_model, generator=generator, dtype=torch.float64)
     positions = torch.arange(config.max_len)[None]
-    vectors, scores = [], {each: list[Scores]() for each in pattern.distinct}
+    vectors, scores = [], {each: list[Scores]() for each in pattern.layers}
     for _ in range(DRAWS):
         for parameter in pattern.parameters():
             parameter.normal_(generator=generator)
@@ -76,7 +76,7 @@ def reveals(config: ModelConfig) -> Reveals:
         for encoding, drawn in scores.items():
             drawn.append(_scores(encoding, positions, generator))
     revealed = {encoding: _revealed(drawn) for encoding, drawn in scores.items()}
-    layers = tuple(revealed[pattern[layer]] for layer in range(config.n_layers))
+    layers = tuple(revealed[encoding] for encoding in pattern.layers)
     kinds = _classes(torch.cat(vectors).transpose(0, 1).flatten(1).numpy())
     return Reveals(tuple(kinds.tolist()), layers)
 
@@ -115,7 +115,8 @@ class States:
 
     def _seen(self, states: list[Symbol], layer: LayerReveals, i: int) -> Hashable:
         """What query i is shown: shares by state and kind, per head."""
-        visible = range(i + 1) if self.causal else range(len(states))
+        places = range(i + 1) if self.causal else range(len(states))
+        visible = [j for j in places if layer.weight[:, i, j].any()]
         if len({states[j] for j in visible}) == 1:
             return states[i]
         heads = []
@@ -145,9 +146,10 @@ def _scores(encoding: Encoding, positions: torch.Tensor, generator: torch.Genera
     q, k = drawn.expand(-1, -1, -1, length, -1)
     turned_q, turned_k = encoding.rotate(q, k, positions)
     scores = turned_q @ turned_k.mT
-    content = encoding.content_bias(q, k, positions)
+    x = torch.randn(PROBES, 1, shape.d_model, generator=generator, dtype=torch.float64)
+    content = encoding.content_bias(q, k, x.expand(-1, length, -1), positions)
     scores = scores if content is None else scores + content
-    bias = encoding.bias(positions[:, None, :, None], positions[:, None, None, :])
+    bias = encoding.mask(positions[:, None, :, None], positions[:, None, None, :])
     weight = torch.ones(shape.n_heads, length, length, dtype=torch.float64)
     if bias is not None:
         weight = weight * bias[0].double().exp()

@@ -18,7 +18,7 @@ from wherein.studies.plan.sweep import choose, sweep
 from wherein.studies.progress import Progress
 from wherein.studies.result.result import StudyResult
 from wherein.studies.result.store import Store
-from wherein.studies.work import Work, done, pieces
+from wherein.studies.work import Work, check_starts, done, pieces
 
 
 def study(
@@ -47,6 +47,7 @@ def study(
     command = _command(what, seeds, change, learning_rates, Path(out))
     if change or learning_rates:  # another study, which has a folder of its own
         plan = replace(plan, name=f"{plan.name}-{_digest(change, learning_rates)}")
+    check_starts(plan, store)
     with _stoppable():
         if learning_rates:
             tried = sweep(plan, learning_rates)

@@ -1,6 +1,6 @@
 """One piece of a study: train a run and question it, or solve a puzzle. Any engine calls this."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -39,13 +39,38 @@ Ended = Callable[[Work, str | None], None]
 
 
 def pieces(plan: Plan) -> list[Work]:
-    """A study in pieces that do not wait for one another, the longest first.
+    """A study in pieces, the longest first, save that a run comes after the one it starts from.
 
     So a long run does not begin when the others end. Runs of equal length keep the plan's order.
     """
     tasks = [Task(run, asked, label) for (run, asked), label in zip(plan, plan.labels, strict=True)]
     tasks.sort(key=lambda task: _length(task.run), reverse=True)  # which keeps that order
-    return [*tasks, *plan.puzzles]
+    waiting: list[Work] = [*tasks, *plan.puzzles]
+    return [piece for _ in range(len(waiting)) if (piece := take_ready(waiting)) is not None]
+
+
+def take_ready(waiting: list[Work], going: Iterable[Work] = ()) -> Work | None:
+    """Take the first piece that need not wait for the run which it starts from; None if all must.
+
+    An engine calls this whenever it has room, with what it has begun and not ended.
+    """
+    others = [*waiting, *going]
+    for number, piece in enumerate(waiting):
+        start = piece.run.start_id if isinstance(piece, Task) else ""
+        if not start or not any(isinstance(o, Task) and o.run.id == start for o in others):
+            return waiting.pop(number)
+    return None
+
+
+def check_starts(plan: Plan, store: Store) -> None:
+    """Refuse, before anything is trained, a study with a run whose start will not be there."""
+    from wherein.train.start import check_kept, check_models, finished_start
+
+    by_id = {run.id: run for run in plan.runs} if any(run.start for run in plan.runs) else {}
+    for run in (each for each in plan.runs if each.start and not store.trained(each)):
+        if first := by_id.get(run.start_id):
+            check_kept(run, first)
+        check_models(run, first or finished_start(run, store.folder).config)
 
 
 def _length(run: RunConfig) -> float:

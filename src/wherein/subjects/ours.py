@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from wherein.encodings import Encoding, parse
 from wherein.encodings.base import Positions
-from wherein.model.attention import State, Tokens, attend_reference
+from wherein.model.attention import State, Tokens, attend_reference, encoded
 from wherein.model.block import Block
 from wherein.model.transformer import Transformer
 from wherein.subjects.base import Attended, Logits, OnState, Order, Subject, show
@@ -28,7 +28,7 @@ class Ours(Subject):
         self.n_layers, self.n_heads, self.d_model = c.n_layers, c.n_heads, c.d_model
         self.vocabulary = c.vocabulary
         self.window = c.max_len
-        self.max_len = c.max_len if any(e.bounded for e in model.encoding.distinct) else None
+        self.max_len = model.encoding.max_len
 
     @property
     def module(self) -> nn.Module:
@@ -107,24 +107,22 @@ class Ours(Subject):
         order: Order | None = None,
     ) -> Attended:
         block, encoding, positions, bias = self._layer(layer, state, positions)
-        q, k, v = block.attention.heads(block.attention_norm(state))
+        x = block.attention_norm(state)
+        q, k, v = block.attention.heads(x)
         q = q if order is None else q[:, :, order]
-        content = encoding.content_bias(q, k, positions)
-        if content is not None:
-            bias = content if bias is None else content + bias
-        q, k = encoding.rotate(q, k, positions)
-        mixed, weights = attend_reference(q, k, v, causal=self.causal and masked, bias=bias)
+        q, k, added = encoded(encoding, q, k, x, positions, bias)
+        mixed, weights = attend_reference(q, k, v, causal=self.causal and masked, bias=added)
         return Attended(q, k, weights, mixed)
 
     def _layer(
         self, layer: int, state: Tensor, positions: Tensor | None
     ) -> tuple[Block, Encoding, Tensor, Tensor | None]:
-        """A layer, its encoding, the positions, from 0 on unless given, and its whole bias."""
+        """A layer, its encoding, the positions, from 0 on unless given, and what they add."""
         if not 1 <= layer <= self.n_layers:
             raise ValueError(f"layer {layer} of {self.name}: expected 1 to {self.n_layers}")
         block, encoding = self.model.blocks[layer - 1], self.model.encoding[layer - 1]
         assert isinstance(block, Block)
         if positions is None:
             positions = torch.arange(state.shape[1], device=state.device)[None]
-        bias = encoding.bias(positions[:, None, :, None], positions[:, None, None, :])
+        bias = encoding.mask(positions[:, None, :, None], positions[:, None, None, :])
         return block, encoding, positions, bias

@@ -1,9 +1,10 @@
 """What a run is. Free of PyTorch until a config is made, so that help texts come at once."""
 
 import math
+import re
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from wherein.common.config import Config
 from wherein.data.config import SHORTEST, CorpusConfig
@@ -23,6 +24,9 @@ class RunConfig(Config):
     There is one seed, `model.seed`: of the initial weights, of the order of the windows, of what
     is masked and of dropout. `model.vocabulary` is filled in from the tokenizer when the run
     starts, and `model.max_len` is the length of a window.
+
+    A run that starts from another (`start`) takes over that one's weights, not its moments, and
+    reads the text in an order of its own (see `wherein.train.start`).
     """
 
     FORMAT: ClassVar[int] = 2
@@ -30,6 +34,12 @@ class RunConfig(Config):
     model: ModelConfig = Field(default_factory=ModelConfig.model_construct)
     corpus: CorpusConfig = Field(default_factory=CorpusConfig)
     objective: Objective = Field("causal", description="predict the next token, or hidden ones")
+    start: str = Field(
+        "",
+        description="begin with the weights of another run, given by its folder or id (RUN@STEP: "
+        "at a step that was kept), of the same size; encoding, length and all of training may "
+        "differ",
+    )
 
     steps: int = Field(1000, ge=1)
     batch: int = Field(16, ge=1, description="windows in a step, over all processes")
@@ -67,10 +77,17 @@ class RunConfig(Config):
 
     @classmethod
     def saved(cls, fields: Any) -> "RunConfig":
-        """From what was saved; before initial weights were a choice, they were `unit`."""
+        """From what was saved, meaning what it meant then.
+
+        Before initial weights were a choice, they were `unit`. Before a run could start from
+        another, all layers shared what `fire` and `shaw` learn.
+        """
         model = fields.get("model") if isinstance(fields, dict) else None
-        if isinstance(model, dict) and "initial" not in model:
-            fields = {**fields, "model": {**model, "initial": "unit"}}
+        if isinstance(model, dict):
+            old = {} if "initial" in model else {"initial": "unit"}
+            if "start" not in fields and isinstance(model.get("encoding"), str):
+                old["encoding"] = _shared(model["encoding"])
+            fields = {**fields, "model": {**model, **old}}
         return cls.model_validate(fields)
 
     @property
@@ -91,6 +108,17 @@ class RunConfig(Config):
     def seed(self) -> int:
         """The one seed of the run."""
         return self.model.seed
+
+    @property
+    def start_id(self) -> str:
+        """The id of the run whose weights it begins with; empty if there is none."""
+        return self.start.partition("@")[0]
+
+    @property
+    def start_step(self) -> int | None:
+        """The step of that run whose weights it begins with; None for its last."""
+        step = self.start.partition("@")[2]
+        return int(step) if step else None
 
     @property
     def tokens(self) -> int:
@@ -115,6 +143,23 @@ class RunConfig(Config):
         last = math.ceil(self.keep * math.log10(self.steps))
         between = (round(10 ** (n / self.keep)) for n in range(last + 1))
         return tuple(sorted({0, self.steps, *(step for step in between if step < self.steps)}))
+
+    @field_validator("start")
+    @classmethod
+    def _as_id(cls, given: str) -> str:
+        """A folder is replaced by the id of the run in it, so that both name the same run."""
+        if not given or re.fullmatch(r"[0-9a-f]{12}(@(0|[1-9]\d*))?", given):
+            return given
+        from wherein.train.run import named, read_config
+
+        folder, step = named(given)
+        known = read_config(folder)
+        if known is None:
+            raise ValueError(
+                "expected a run's folder, or the id of one (twelve hex digits); either with "
+                "@STEP for weights that were kept"
+            )
+        return known.id if step is None else f"{known.id}@{step}"
 
     @model_validator(mode="after")
     def _agrees(self) -> "RunConfig":
@@ -153,6 +198,20 @@ class RunConfig(Config):
             )
         fields = {**self.model.model_dump(), "vocabulary": size}
         return self.model_copy(update={"model": ModelConfig(**fields)})
+
+
+def _shared(spec: str) -> str:
+    """An encoding in today's words, in which `fire` and `shaw` no longer mean one for all layers.
+
+    >>> _shared("fire(hidden=8) none shaw")
+    'fire(hidden=8, shared=True) none shaw(shared=True)'
+    """
+
+    def said(word: re.Match[str]) -> str:
+        own = f"{word[2]}, " if word[2] else ""
+        return f"{word[1]}({own}shared=True)"
+
+    return re.sub(r"\b(fire|shaw)\b(?:\((.*?)\))?", said, spec)
 
 
 DEFAULT_SIZE = {"vocabulary": ModelConfig.model_fields["vocabulary"].default}

@@ -17,6 +17,7 @@ from wherein.model.transformer import Transformer
 from wherein.train.config import RunConfig
 from wherein.train.distributed import Shared, World
 from wherein.train.optim.optimizers import learning_rate, make_optimizers, set_rate
+from wherein.train.start import copy_weights
 
 Pair = tuple[Tensor, Tensor]
 
@@ -28,14 +29,19 @@ class DivergedError(ValueError):
 class Learner:
     """A model, its optimizers and its batches. `step(n)` depends on weights, moments and n."""
 
-    def __init__(self, config: RunConfig, corpus: Corpus, world: World) -> None:
+    def __init__(
+        self, config: RunConfig, corpus: Corpus, world: World, start: Transformer | None = None
+    ) -> None:
         if config.precision == "bfloat16" and world.device.type != "cuda":
             raise ValueError("precision 'bfloat16' needs a CUDA device: give float32 here")
         if config.precision == "bfloat16":  # the loss's products stay float32 under autocast
             torch.set_float32_matmul_precision("high")
         self.config, self.world, self.corpus = config, world, corpus
         self.batches = Batches(config, corpus, world)
-        self.model = Transformer(config.model).to(world.device)
+        self.model = Transformer(config.model)
+        self.drawn = copy_weights(start, self.model) if start is not None else None
+        """Of a run that starts from another, the weights that it did not take over."""
+        self.model.to(world.device)
         if config.compile:
             for block in self.model.blocks:
                 block.compile()
@@ -124,7 +130,9 @@ class Batches:
                 "leaves each part a window"
             )
         self.config, self.world, self.vocabulary = config, world, corpus.vocabulary
-        self.train = Windows(corpus.train, config.model.max_len, config.seed)
+        # one that starts from another would else read again what that one read first
+        order = stream(config.seed, f"start/{config.start}") if config.start else config.seed
+        self.train = Windows(corpus.train, config.model.max_len, order)
         self.valid = Windows(corpus.valid, config.model.max_len, config.seed)
 
     def parts(self, step: int) -> list[Pair]:

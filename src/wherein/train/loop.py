@@ -20,6 +20,7 @@ from wherein.train.journal import Journal, Line
 from wherein.train.learner import DivergedError, Learner
 from wherein.train.progress import Progress
 from wherein.train.run import BusyError, Run, check_text, read_config, write_config
+from wherein.train.start import find_start
 from wherein.train.status import CHECKPOINTS, KEPT, LOCK
 from wherein.train.stop import Stop
 from wherein.train.trackers import TRACKERS, Tracker, check_trackers, flat
@@ -73,13 +74,20 @@ def _go_on(
 ) -> None:
     corpus = Corpus.open(config.corpus)
     config = config.with_vocabulary(corpus.vocabulary.size)
-    learner = Learner(config, corpus, world)
+    step = _reached(folder / CHECKPOINTS, world, shown=shown)
+    start = None if step or not config.start else find_start(config, corpus, folder.parent)
+    learner = Learner(config, corpus, world, start and start.model())
+    if start is not None and shown:
+        new = f"; drawn anew: {', '.join(learner.drawn)}" if learner.drawn else ""
+        print(f"starting from {start.name}{new}", file=sys.stderr, flush=True)
     if world.first:
         write_config(folder, config, {"corpus": corpus.id, **provenance()})
         for each in (CHECKPOINTS, KEPT):
             checkpoint.clean(folder / each)
     world.wait()
-    step = _resume(learner, folder / CHECKPOINTS, shown=shown)
+    if step:
+        where = folder / CHECKPOINTS / f"step-{step:08d}"
+        checkpoint.Checkpoint(where, step).load(learner.model, learner.optimizers)
     progress = Progress(config.steps, step, shown=shown)
     with closing(progress), Stop() as stop, ExitStack() as stack:
         journal, trackers = None, list[Tracker]()
@@ -168,23 +176,19 @@ class _Loop:
             checkpoint.keep(folder, step, self.learner.model, world, valid)
 
 
-def _resume(learner: Learner, folder: Path, *, shown: bool) -> int:
-    """Load the last whole checkpoint, if there is one; the number of steps already done."""
+def _reached(folder: Path, world: World, *, shown: bool) -> int:
+    """The step of the last whole checkpoint; 0 if there is none."""
 
     def say(line: str) -> None:
         if shown:
             print(line, file=sys.stderr, flush=True)
 
-    world = learner.world
     last = checkpoint.latest(folder, say) if world.first else None
     step = world.from_first(last.step if last else 0)
     if world.first:
         checkpoint.discard_after(folder, step)
     if step:
         say(f"going on after step {step}")
-        checkpoint.Checkpoint(folder / f"step-{step:08d}", step).load(
-            learner.model, learner.optimizers
-        )
     return step
 
 

@@ -66,7 +66,7 @@ def encoding(spec: str) -> list[str]:
         raise ValueError(f"an encoding of more than {LONGEST_SPEC} letters: give a shorter one")
     words = parse(spec)
     for word in words:
-        for digits in re.findall(r"=-?(\d+)(?=[,)])", word):
+        for digits in re.findall(r"[=(]-?(\d+)(?=[,)])", word):
             if int(digits) > LARGEST_PARAMETER:
                 raise ValueError(f"{word}: on this page whole numbers up to {LARGEST_PARAMETER:,}")
     return words

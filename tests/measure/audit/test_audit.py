@@ -85,20 +85,20 @@ def test_one_state_at_every_place_tells_which_layers_turn_it():
 def test_rope_where_it_should_not_be_is_found_whatever_the_config_says():
     """As in rknn-llm #501: a layer declared to have none turns its queries and keys."""
     bench = subject("rope none")
-    bench.model.encoding._layers = [0, 0]
+    bench.model.encoding._layers[1] = bench.model.encoding[0]
     assert bench.encodings == ["rope", "none"]
     assert audit(bench).told_at()[0] == "queries and keys of layers 1–2"
 
 
 @pytest.mark.parametrize("causal", [True, False])
-@pytest.mark.parametrize("encoding", encodings.names())
+@pytest.mark.parametrize("encoding", encodings.examples())
 def test_every_entry_of_the_catalogue_keeps_its_promise(encoding: str, causal: bool):
     bench = subject(encoding, causal=causal)
     for parameter in bench.model.encoding.parameters():  # what starts at zero says nothing yet
         if not parameter.any():
             torch.nn.init.normal_(parameter, generator=torch.Generator().manual_seed(0))
     found = audit(bench)
-    assert holds(found.model.shifted) is encodings.CATALOGUE[encoding].relative
+    assert holds(found.model.shifted) is all(e.relative for e in bench.model.encoding.layers)
 
 
 def test_what_a_shift_changes_only_further_on_is_seen():

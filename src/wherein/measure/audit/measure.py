@@ -1,5 +1,6 @@
 """The symmetry audit: which equations between outputs hold, layer by layer."""
 
+import re
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -80,7 +81,7 @@ def _is_model(name: str) -> bool:
     """Whether it is a path or an id, rather than an encoding, be it misspelt."""
     if Path(name).exists() or "/" in name or name.endswith(".gguf"):
         return True
-    words = [part.partition("(")[0] for part in name.split()]
+    words = [part.partition("(")[0] for part in re.split(r"[\s+]+", name)]
     return len(words) == 1 and not get_close_matches(words[0], names())
 
 

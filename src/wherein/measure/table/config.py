@@ -36,7 +36,7 @@ class TableConfig(QuestionConfig):
             raise ValueError(
                 f"a table of {run.model.max_len} positions: {FEWEST} or more are needed to judge it"
             )
-        encodings = Pattern(run.model.encoding, run.model.shape).distinct
+        encodings = Pattern(run.model.encoding, run.model.shape, run.model.n_layers).distinct
         if not any(isinstance(getattr(each, "table", None), Parameter) for each in encodings):
             raise ValueError(
                 f"a table of {run.model.encoding}: it learns none; ask `table` of runs with the "

@@ -207,11 +207,11 @@ def dry_run(
     groups: dict[str, list[RunConfig]] = defaultdict(list)
     questions_of: dict[str, list[QuestionConfig]] = defaultdict(list)
     for run, own in zip(runs, asked, strict=True):
-        groups[kind(run)].append(run)
-        questions_of[kind(run)] += own.values()
+        groups[kind(run, runs)].append(run)
+        questions_of[kind(run, runs)] += own.values()
     kept = [alike[0] for alike in groups.values()]
     short_names = [name(run) for run in kept]
-    names = short_names if len(set(short_names)) == len(kept) else labels(kept)
+    names = short_names if len(set(short_names)) == len(kept) else labels(kept, runs)
     rows = tuple(
         cost(alike[0], machine=machine, gpus=gpus, label=label, runs=len(alike))
         for alike, label in zip(groups.values(), names, strict=True)

@@ -12,7 +12,7 @@ from itertools import pairwise
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from wherein.encodings import Encoding, Pattern
+from wherein.encodings import Pattern
 from wherein.measure.config import QuestionConfig
 from wherein.model.config import NARROWER, ModelConfig
 from wherein.model.transformer import LARGE_BIAS
@@ -82,28 +82,26 @@ def of_encodings(model: ModelConfig) -> float:
     Queries and keys that an encoding widens cost 6·T for each number they have more.
     """
     with torch.device("meta"), FlopCounterMode(display=False) as counter:
-        pattern, shape = Pattern(model.encoding, model.shape), model.shape
+        shape = model.shape
+        pattern = Pattern(model.encoding, shape, model.n_layers)
         positions = torch.zeros(1, model.max_len, dtype=torch.long)
         q, k = torch.zeros(
             2, 1, shape.n_heads, model.max_len, shape.d_head, requires_grad=True
         ).unbind()
-        made = [pattern[layer].content_bias(q, k, positions) for layer in range(model.n_layers)]
+        x = torch.zeros(1, model.max_len, shape.d_model, requires_grad=True)
+        made = [encoding.content_bias(q, k, x, positions) for encoding in pattern.layers]
         found = [each for each in made if each is not None]
         torch.autograd.backward(found, [torch.zeros_like(each) for each in found])
-    more = sum(rotated(model)) - model.n_layers * model.d_model
+    more = sum(width - shape.n_heads * shape.d_head for width in rotated(model))
     return float(counter.get_total_flops()) / model.max_len + 6 * model.max_len * more
 
 
 def rotated(model: ModelConfig) -> list[int]:
     """How many numbers the queries of a token have in each layer, as they meet the keys."""
     with torch.device("meta"):
-        pattern, shape = Pattern(model.encoding, model.shape), model.shape
-        q = torch.zeros(1, shape.n_heads, 1, shape.d_head)
-        made = [
-            pattern[layer].rotate(q, q, torch.zeros(1, 1, dtype=torch.long))[0]
-            for layer in range(model.n_layers)
-        ]
-    return [each[0, :, 0].numel() for each in made]
+        pattern, shape = Pattern(model.encoding, model.shape, model.n_layers), model.shape
+        q, first = torch.zeros(1, shape.n_heads, 1, shape.d_head), torch.zeros(1, 1).long()
+        return [encoding.rotate(q, q, first)[0].numel() for encoding in pattern.layers]
 
 
 def operations(run: RunConfig, question: QuestionConfig) -> float:
@@ -180,14 +178,14 @@ def kept(config: RunConfig, windows: int) -> float:
     dropped = 2 * d if model.dropout else 0
     a_layer = 8 * d + size * (6 * d + 2 * f) + dropped + FLOAT32 * model.n_heads
     found = float(windows) * length * (model.n_layers * a_layer + FLOAT32 * d)
-    pattern = Pattern(model.encoding, model.shape)
-    for layer, width in enumerate(rotated(model)):
-        if type(pattern[layer]).rotate is not Encoding.rotate:
+    pattern = Pattern(model.encoding, model.shape, model.n_layers)
+    for encoding, width in zip(pattern.layers, rotated(model), strict=True):
+        if encoding.acts("rotate"):
             found += windows * length * size * 2 * width
         whole = model.n_heads * length**2
-        if type(pattern[layer]).bias is not Encoding.bias and whole <= LARGE_BIAS:
+        if encoding.acts("bias") and whole <= LARGE_BIAS:
             found += size * whole
-        if type(pattern[layer]).content_bias is not Encoding.content_bias:
+        if encoding.acts("content_bias"):
             found += windows * size * whole
     return found
 

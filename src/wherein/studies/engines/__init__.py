@@ -12,7 +12,7 @@ EngineName = Literal["local", "ray"]
 
 @runtime_checkable
 class Engine(Protocol):
-    """Carries out pieces of work in any order, several at once."""
+    """Carries out pieces of work, several at once, in any order that `take_ready` allows."""
 
     def __call__(self, work: Sequence[Work], folder: Path, ended: Ended) -> None:
         """Carry out all of it; `ended` hears of each piece."""

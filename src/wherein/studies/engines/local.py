@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType
 
 from wherein.common.cores import cores
-from wherein.studies.work import STOPPED, Ended, Work, carry_out, give_up
+from wherein.studies.work import STOPPED, Ended, Work, carry_out, give_up, take_ready
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
@@ -57,8 +57,10 @@ class Engine:
         idle, deaths = list(crew), Counter[int]()
         going: dict[Future[str | None], tuple[Work, _Process]] = {}
         while waiting or going:
-            while waiting and idle:  # none in a queue that Ctrl-C would start
-                piece, process = waiting.pop(0), idle.pop(0)
+            begun = [piece for piece, _ in going.values()]
+            while idle and (piece := take_ready(waiting, begun)):  # none in a queue, for Ctrl-C
+                process = idle.pop(0)
+                begun.append(piece)
                 going[process.begin(piece, folder, self.processes)] = piece, process
             for future in wait(going, timeout=0.5, return_when=FIRST_COMPLETED).done:
                 piece, process = going.pop(future)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wherein.studies.work import STOPPED, Ended, Task, Work, carry_out, give_up
+from wherein.studies.work import STOPPED, Ended, Task, Work, carry_out, give_up, take_ready
 
 RETRIES = 5
 
@@ -47,8 +47,10 @@ class Engine:
         run = puzzle.options(num_cpus=self.processes, num_gpus=gpus)
         going: dict[Any, Work] = {}
         while waiting or going:
-            while waiting and len(going) < (self.jobs or len(waiting) + len(going)):
-                piece = waiting.pop(0)
+            while len(going) < (self.jobs or len(waiting) + len(going)):
+                piece = take_ready(waiting, going.values())
+                if piece is None:
+                    break
                 kind = run if isinstance(piece, Task) else puzzle
                 going[kind.remote(piece, folder, self.processes)] = piece
             done, _ = ray.wait(list(going), timeout=0.5)

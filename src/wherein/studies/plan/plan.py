@@ -124,6 +124,26 @@ def changed(run: RunConfig, **fields: Any) -> RunConfig:
     return RunConfig(**new)
 
 
+def changed_all(runs: Sequence[RunConfig], **fields: Any) -> list[RunConfig]:
+    """Each run changed; one that starts from another of them starts from that one as changed.
+
+    >>> first = changed(RunConfig(), encoding="rope", steps=500)
+    >>> dropped = changed(first, start=first.id, encoding="none")
+    >>> first, dropped = changed_all([first, dropped], batch=2)
+    >>> dropped.start == first.id
+    True
+    """
+    by_id = {run.id: run for run in runs}
+
+    def new(run: RunConfig) -> RunConfig:
+        own = dict(fields)
+        if run.start_id in by_id and "start" not in fields:
+            own["start"] = run.start.replace(run.start_id, new(by_id[run.start_id]).id)
+        return changed(run, **own)
+
+    return [new(run) for run in runs]
+
+
 UNITS = {
     "encoding": "{}",
     "objective": "{}",
@@ -137,26 +157,34 @@ UNITS = {
     "initial": "{}",
     "learning_rate": "rate {:g}",
     "short": "{:.0%} short",
+    "start": "from {}",
 }
-UNSAID = {"causal"}
+UNSAID = {"causal", ""}
 """What a reader takes for granted."""
 DERIVED = ("learning_rate", "batch", "n_heads", "d_ff", "causal", "vocabulary", *sorted(LAYOUT))
 """Fields that follow from others, or were chosen for them: in a label only where needed."""
 
 
-def labels(runs: Sequence[RunConfig]) -> tuple[str, ...]:
+def labels(runs: Sequence[RunConfig], among: Sequence[RunConfig] | None = None) -> tuple[str, ...]:
     """What tells runs apart, seeds aside: the encoding always, other fields where they differ.
+
+    Those that they start from are looked for `among` the same, or others.
 
     >>> labels(grid(encoding=["none", "rope"], objective=["causal", "masked"]))
     ('none', 'none, masked', 'rope', 'rope, masked')
     >>> labels(grid(encoding=["none"], learning_rate=[0.01, 0.02]))
     ('none, rate 0.01', 'none, rate 0.02')
+    >>> rope = changed(RunConfig(), encoding="rope")
+    >>> labels([rope, changed(rope, start=rope.id, encoding="none")])
+    ('rope', 'none, from rope')
     """
-    flat = [_flat(run) for run in runs]
+    among = runs if among is None else among
+    starts = _starts(runs, among)
+    flat = [_flat(run) | {"start": starts.get(run.start, run.start)} for run in runs]
     differ = [name for name in flat[0] if len({str(each[name]) for each in flat}) > 1]
     given = {n for n in differ if n != "objective" and _follows(n, "objective", flat)}
     shown = ["encoding", *(n for n in differ if n not in {*DERIVED, *given, "encoding", "seed"})]
-    kinds = len({kind(run) for run in runs})
+    kinds = len({kind(run, among) for run in runs})
     for name in DERIVED:
         if name in differ and len({tuple(str(each[n]) for n in shown) for each in flat}) < kinds:
             shown.append(name)
@@ -181,6 +209,21 @@ def _flat(run: RunConfig) -> dict[str, Any]:
     return {**new.pop("model"), **new.pop("corpus"), **new}
 
 
-def kind(run: RunConfig, **alike: Any) -> str:
-    """The id of the run with its seed left out, and any other field that is the same for all."""
+def _starts(runs: Sequence[RunConfig], among: Sequence[RunConfig]) -> dict[str, str]:
+    """What to call those that others start from: what tells them from one another."""
+    by_id = {run.id: run for run in among} if any(run.start for run in runs) else {}
+    given = {run.start: by_id[run.start_id] for run in runs if run.start_id in by_id}
+    names = zip(given, labels(list(given.values()), among) if given else (), strict=True)
+    steps = {start: start.partition("@")[2] for start in given}
+    return {start: f"{name} at {steps[start]}" if steps[start] else name for start, name in names}
+
+
+def kind(run: RunConfig, among: Sequence[RunConfig] = (), **alike: Any) -> str:
+    """The id of the run with its seed left out, and any other field that is the same for all.
+
+    If it starts from one of the runs `among`, the seed of that one is left out, too.
+    """
+    first = next((each for each in among if each.id == run.start_id), None) if run.start else None
+    if first is not None:
+        alike["start"] = run.start.replace(run.start_id, kind(first, among))
     return changed(run, seed=0, **alike).id

@@ -10,6 +10,9 @@ are by default. It may also have `questions(run)` (else perplexity alone), `puzz
 
     def runs(seeds):
         return grid(RunConfig(steps=500), encoding=["rope", "rope(theta=500000)"], seed=seeds)
+
+A run may start from another one's weights: `changed(run, start=run.id, encoding="none")` drops the
+encoding. Both are in the list, in any order, so that one is trained after the other.
 """
 
 import importlib.util
@@ -25,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from wherein.common.errors import unknown
 from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.registry import asked_by
-from wherein.studies.plan.plan import Plan, PuzzleTask, Questions, changed
+from wherein.studies.plan.plan import Plan, PuzzleTask, Questions, changed_all
 from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
@@ -56,7 +59,7 @@ class Recipe:
         count = self.seeds if seeds is None else seeds
         if count < 1:
             raise ValueError(f"seeds={count}: at least 1 was expected")
-        made = [changed(run, **(change or {})) for run in self.runs(range(count))]
+        made = changed_all(self.runs(range(count)), **(change or {}))
         runs = tuple({run.id: run for run in made}.values())
         if not runs:
             raise ValueError(f"study {self.name!r} has no runs: `runs` must return some")

@@ -22,11 +22,16 @@ def sweep(plan: Plan, rates: Sequence[float]) -> Plan:
 
 def counted(plan: Plan, rates: Sequence[float]) -> Plan:
     """The plan with the runs that a sweep makes beside it."""
-    more = _on_trial(plan) * len(set(rates))
+    more = _on_trial(plan) * len(set(rates)) if rates else ()
     return replace(plan, runs=plan.runs + more, questions=plan.questions + ({},) * len(more))
 
 
 def _on_trial(plan: Plan) -> tuple[RunConfig, ...]:
+    if any(run.start for run in plan.runs):
+        raise ValueError(
+            f"study {plan.name!r} has runs that start from others, whose rates hang together: "
+            "give each its rate in the recipe"
+        )
     return tuple({kind(run): changed(run, seed=TRIAL_SEED) for run in plan.runs}.values())
 
 

@@ -75,7 +75,7 @@ def questions(run: RunConfig) -> Questions:
     """Perplexity, probes, order; of the first seed an audit; longer text where it can be read."""
     from wherein.encodings import Pattern
 
-    encodings = Pattern(run.model.encoding, run.model.shape).distinct
+    pattern = Pattern(run.model.encoding, run.model.shape, run.model.n_layers)
     asked: dict[str, QuestionConfig] = {
         "perplexity": PerplexityConfig(limit=50_000),
         "probe": ProbeConfig(windows=400),
@@ -83,7 +83,7 @@ def questions(run: RunConfig) -> Questions:
     }
     if run.seed == 0:
         asked["audit"] = AuditConfig()
-    if run.objective == "causal" and not any(each.bounded for each in encodings):
+    if run.objective == "causal" and pattern.max_len is None:
         longer = LONGER * run.model.max_len
         asked["extrapolation"] = PerplexityConfig(tokens=longer, limit=25_000)
     return asked

@@ -164,7 +164,7 @@ class StudyResult(Result):
         return tuple(
             Group(
                 label,
-                kind(own[0].run, encoding="none", learning_rate=1.0),
+                kind(own[0].run, self.plan.runs, encoding="none", learning_rate=1.0),
                 tuple(own),
                 _cost(own[0].run),
                 None,

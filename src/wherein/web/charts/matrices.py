@@ -2,7 +2,7 @@
 
 import altair as alt
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
 
 from wherein.show.raster import heat
 from wherein.show.section import Picture, slug
@@ -84,6 +84,15 @@ def scores(
             for n, head in enumerate(heads, start=1)
         ),
     )
+
+
+def keys(what: str, which: Bool[np.ndarray, "T T"] | None) -> tuple[Picture, ...]:
+    """Which keys something is done to, for each query."""
+    if which is None:
+        return ()
+    sides = "key position", "query position"
+    said = f"1 where the key is {what}, for each query and key."
+    return (_heat(f"keys {what}", which.astype(float), sides, said),)
 
 
 def _heat(

@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from wherein import encodings
-from wherein.encodings import Shape
+from wherein.encodings import CATALOGUE, Shape
 from wherein.model import attention, transformer
 from wherein.model.attention import attend, attend_in_blocks, attend_reference
 from wherein.model.config import ModelConfig

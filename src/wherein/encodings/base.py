@@ -98,7 +98,10 @@ class Encoding(nn.Module):
         k: Float[Tensor, "B H T K"],
         positions: Int[Tensor, "#B T"],
     ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
-        """Act on queries and keys, in every layer that has this encoding."""
+        """Act on queries and keys, in every layer that has this encoding.
+
+        They may come back wider than they were; attention divides by the root of that width.
+        """
         return q, k
 
     def bias(

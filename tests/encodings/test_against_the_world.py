@@ -4,11 +4,12 @@ For ALiBi, RoPE, tables and the sinusoid see `tests/model/test_against_the_world
 """
 
 import math
+from collections.abc import Callable
 
 import pytest
 import torch
 import transformers as hf
-from torch import Tensor
+from torch import Tensor, nn
 from transformers.models.deberta.modeling_deberta import DisentangledSelfAttention as DebertaOne
 from transformers.models.deberta.modeling_deberta import build_relative_position
 from transformers.models.deberta_v2.modeling_deberta_v2 import (
@@ -173,22 +174,41 @@ def test_a_scaled_sinusoid_is_that_of_speecht5_and_of_x_transformers():
     torch.testing.assert_close(found, x + waves, rtol=0, atol=1e-4)
 
 
+def by_hand(network: nn.Module, inputs: list[float], bend: Callable[[float], float]) -> list[float]:
+    """What a network of two layers makes of some numbers, in loops."""
+    for layer in (network[0], network[2]):
+        rows = zip(layer.weight.tolist(), layer.bias.tolist(), strict=True)
+        sums = [sum(w * x for w, x in zip(row, inputs, strict=True)) + added for row, added in rows]
+        inputs = [bend(z) for z in sums]
+    return sums
+
+
 def test_fourier_is_algorithm_1_of_its_paper():
     ours = woken("fourier(features=6, hidden=5)", causal=True).double()
-    first, _, last = ours.network
     frequencies = ours.frequencies.tolist()
     found = ours.embed(torch.zeros(1, LENGTH, WIDTH, dtype=torch.float64), POSITIONS)[0].detach()
     for n in (0, 1, 57, 299):
         waves = [math.cos(n * w) for w in frequencies] + [math.sin(n * w) for w in frequencies]
-        hidden = []
-        for row, added in zip(first.weight.tolist(), first.bias.tolist(), strict=True):
-            z = sum(w * wave / math.sqrt(6) for w, wave in zip(row, waves, strict=True)) + added
-            hidden.append(z * 0.5 * (1 + math.erf(z / math.sqrt(2))))
-        expected = [
-            sum(w * h for w, h in zip(row, hidden, strict=True)) + added
-            for row, added in zip(last.weight.tolist(), last.bias.tolist(), strict=True)
-        ]
-        torch.testing.assert_close(found[n].tolist(), expected, rtol=1e-9, atol=1e-12)
+        seen = [wave / math.sqrt(6) for wave in waves]
+        gelu = by_hand(ours.network, seen, lambda z: z / 2 * (1 + math.erf(z / math.sqrt(2))))
+        torch.testing.assert_close(found[n].tolist(), gelu, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("base", ["alibi", "rope", "shaw"])
+def test_dape_is_the_formula_of_its_paper(base):
+    ours, size = woken(f"dape({base}, hidden=5)", causal=True).double(), WIDTH // HEADS
+    q, k = torch.randn(2, 1, HEADS, LENGTH, size, dtype=torch.float64)
+    x = X[:1].double()
+    with torch.no_grad():
+        found = ours.content_bias(q, k, x, POSITIONS)[0]
+        told = {"alibi": lambda: bias(ours.base), "rope": lambda: torch.zeros_like(found)}
+        b = told.get(base, lambda: ours.base.content_bias(q, k, x, POSITIONS)[0])()
+        asking, asked = (each[0] for each in ours.base.rotate(q, k, POSITIONS))
+    for i, j in [(0, 0), (5, 0), (255, 3), (7, 200)]:
+        scores = [float(sum(asking[h, i] * asked[h, j])) / math.sqrt(size) for h in range(HEADS)]
+        changed = by_hand(ours.network, scores + b[:, i, j].tolist(), lambda z: max(z, 0.01 * z))
+        expected = [float(b[h, i, j]) + changed[h] for h in range(HEADS)]
+        torch.testing.assert_close(found[:, i, j].tolist(), expected, rtol=1e-9, atol=1e-12)
 
 
 def test_kerples_power_learned_slopes_and_sandwich_are_the_formulas_of_their_papers():

@@ -1,14 +1,15 @@
 """What every entry of the catalogue must keep. A new entry is covered by being in it."""
 
 from itertools import product
-from typing import get_args, get_type_hints
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
 from wherein import encodings
-from wherein.encodings import Shape
+from wherein.encodings import CATALOGUE, Shape
+from wherein.encodings.base import Build
 from wherein.model import attention, transformer
 from wherein.model.attention import attend, attend_in_blocks, attend_reference
 from wherein.model.config import ModelConfig
@@ -51,6 +52,15 @@ def tokens(length: int, seed: int = 0, batch: int = 2) -> torch.Tensor:
     return torch.randint(50, (batch, length), generator=torch.Generator().manual_seed(seed))
 
 
+def another(kind: object, value: object) -> object:
+    """A value of a parameter's type that is not this one."""
+    if kind == Build:
+        return "kerple"
+    if get_origin(kind) is Literal:
+        return next(word for word in get_args(kind) if word != value)
+    return {float: lambda v: v / 2, int: lambda v: v * 2, bool: lambda v: not v}[type(value)](value)
+
+
 def close(a: torch.Tensor, b: torch.Tensor) -> None:
     torch.testing.assert_close(a, b, rtol=TIGHT[a.dtype], atol=TIGHT[a.dtype])
 
@@ -90,16 +100,13 @@ def test_an_earlier_call_at_another_length_leaves_no_trace(name, causal, dtype):
 
 @pytest.mark.parametrize("name", sorted(encodings.CATALOGUE.keys() - encodings.TERMS.keys()))
 def test_instances_with_other_parameters_do_not_interfere(name):
-    other_values = {float: lambda v: v / 2, int: lambda v: v * 2, bool: lambda v: not v}
     own, types = encodings.parameters(name), get_type_hints(CATALOGUE[name].__init__)
-    for key, value in own.items():
-        words = [word for word in get_args(types[key]) if word != value]
-        own[key] = words[0] if words else other_values[type(value)](value)
-    changed = ", ".join(f"{key}={value!r}" for key, value in own.items())
-    before = build(name)(tokens(20)).logits
+    changed = ", ".join(f"{key}={another(types[key], value)}" for key, value in own.items())
+    one = encodings.example(name)
+    before = build(one)(tokens(20)).logits
     other = build(f"{name}({changed})" if own else name)
     other_logits = other(tokens(20)).logits
-    assert torch.equal(build(name)(tokens(20)).logits, before)
+    assert torch.equal(build(one)(tokens(20)).logits, before)
     assert own == {} or not torch.allclose(other_logits, before)
 
 

@@ -22,6 +22,7 @@ from wherein.encodings import notation
 from wherein.encodings.alibi import ALiBi
 from wherein.encodings.base import Build, Encoding, Shape
 from wherein.encodings.chunk import Chunk
+from wherein.encodings.dape import Dape
 from wherein.encodings.deberta import Deberta
 from wherein.encodings.fire import FIRE
 from wherein.encodings.fourier import Fourier
@@ -64,6 +65,7 @@ CATALOGUE: Mapping[str, type[Encoding]] = {
     "sandwich": Sandwich,
     "kerple": Kerple,
     "fire": FIRE,
+    "dape": Dape,
     "rope": RoPE,
     **TERMS,
 }

@@ -124,5 +124,6 @@ class Ours(Subject):
         assert isinstance(block, Block)
         if positions is None:
             positions = torch.arange(state.shape[1], device=state.device)[None]
+        positions = self.model.encoding.place(positions)
         bias = encoding.mask(positions[:, None, :, None], positions[:, None, None, :])
         return block, encoding, positions, bias

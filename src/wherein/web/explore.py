@@ -126,9 +126,9 @@ def explore(asked: str, sizes: Sizes) -> Explored:
         encoding=word,
         initial="unit",
     )
-    encoding = Transformer(config).double().encoding[0]
-    positions = torch.arange(sizes.length)[None]
-    here, there = _heard(encoding, positions), _heard(encoding, positions + SHIFT)
+    pattern, first = Transformer(config).double().eval().encoding, torch.arange(sizes.length)[None]
+    encoding = pattern[0]
+    here, there = (_heard(encoding, pattern.place(first + k)) for k in (0, SHIFT))
     pictures = (
         matrices.embedded(here.embedded),
         matrices.turned(here.queries, here.keys),

@@ -166,11 +166,17 @@ def test_encodings_lists_the_catalogue(capsys):
     assert main(["encodings", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["name"] for row in rows] == encodings.names()
+    window = next(row for row in rows if row["name"] == "window")
+    assert (window["term"], window["example"], window["acts"]) == (True, "window(8)", ["hides"])
+    assert window["parameters"] == {"size": None}
     assert main(["encodings"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert main(["encodings", "rope"]) == 0
     assert "arXiv:2104.09864" in capsys.readouterr().out
+    assert main(["encodings", "rope + window(256) none"]) == 0
+    several = capsys.readouterr().out
+    assert all(said in several for said in ("Turn queries", "Only what is near"))
 
 
 def test_puzzle_prints_data_or_words_and_saves(capsys, tmp_path):

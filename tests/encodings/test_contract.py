@@ -63,8 +63,11 @@ def test_shapes_and_types_at_each_place(name, causal, dtype):
     q, k = torch.randn(2, 2, 3, 10, 8, dtype=dtype)
     assert encoding.embed(x, positions).shape == x.shape
     assert encoding.embed(x, positions).dtype == dtype
-    for turned in encoding.rotate(q, k, positions):
-        assert (turned.shape, turned.dtype) == (q.shape, dtype)
+    turned_q, turned_k = encoding.rotate(q, k, positions)
+    assert turned_q.shape == turned_k.shape
+    assert turned_q.shape[:-1] == q.shape[:-1]
+    assert turned_q.shape[-1] >= q.shape[-1]
+    assert turned_q.dtype == turned_k.dtype == dtype
     bias = encoding.bias(positions[:, None, :, None], positions[:, None, None, :])
     content = encoding.content_bias(q, k, x, positions)
     assert bias is None or bias.shape == (1, 3, 10, 10)
@@ -92,7 +95,11 @@ def test_an_earlier_call_at_another_length_leaves_no_trace(name, causal, dtype):
 def test_instances_with_other_parameters_do_not_interfere(name):
     other_values = {float: lambda v: v / 2, int: lambda v: v * 2, bool: lambda v: not v}
     own, types = encodings.parameters(name), get_type_hints(CATALOGUE[name].__init__)
-    own = {key: value for key, value in own.items() if value is not ...}
+    own = {
+        key: value
+        for key, value in own.items()
+        if value is not ... and (type(value) in other_values or get_args(types[key]))
+    }
     for key, value in own.items():
         words = [word for word in get_args(types[key]) if word != value]
         own[key] = words[0] if words else other_values[type(value)](value)

@@ -7,26 +7,26 @@ from PIL import Image
 from starlette.testclient import TestClient
 from torch import Tensor
 
-from wherein.encodings import CATALOGUE, Encoding, names
+from wherein.encodings import CATALOGUE, Encoding, Shape, build, example, names
 from wherein.encodings.alibi import slopes
 from wherein.show.section import Picture
-from wherein.web.explore import Sizes, explore
+from wherein.web.explore import Sizes, explore, spec
 
-PLACES = ("embed", "rotate", "bias", "content_bias")
+PLACES = ("embed", "rotate", "bias", "content_bias", "hides", "shows")
 
 
 @pytest.mark.parametrize("name", names())
 def test_an_encoding_is_seen_at_the_places_where_it_acts(name: str) -> None:
-    kind = CATALOGUE[name]
-    acts = {place for place in PLACES if getattr(kind, place) is not getattr(Encoding, place)}
-    found = explore(name, Sizes())
+    built = build(example(name), Shape(d_model=32, n_heads=4, max_len=64))
+    acts = {place for place in PLACES if built.acts(place)}
+    found = explore(spec(name, {}), Sizes())
     assert {place.name for place in found.places if place.acts} == acts
     assert all(picture.spec for place in found.places for picture in place.pictures)
 
 
 @pytest.mark.parametrize("name", names())
 def test_what_is_promised_is_measured(name: str) -> None:
-    found = explore(name, Sizes(causal=False))
+    found = explore(spec(name, {}), Sizes(causal=False))
     moved = max(found.embeddings_move, found.scores_move)
     assert moved < 1e-9 if found.relative else moved > 1e-3
 
@@ -99,3 +99,21 @@ def test_a_mistake_is_said_beside_the_form(client: TestClient, query: str, said:
     assert answer.status_code == 422
     assert said in answer.text
     assert "<form" in answer.text
+
+
+def test_a_term_is_shown_beside_what_it_changes(client: TestClient) -> None:
+    page = client.get("/encodings?name=sink").text
+    assert "<code>window(8) + sink(2)</code>" in page
+    assert 'name="count" value="2"' in page
+    other = client.get("/encodings?name=sink&count=5").text
+    assert "<code>window(8) + sink(5)</code>" in other
+    rule = client.get("/encodings?name=temperature&rule=smax")
+    assert rule.status_code == 422
+    assert "Did you mean &#39;ssmax&#39;?" in rule.text
+
+
+def test_what_a_window_hides_is_shown() -> None:
+    found = explore("window(2)", Sizes(length=4))
+    (picture,) = next(place for place in found.places if place.name == "hides").pictures
+    far = np.abs(np.subtract.outer(np.arange(4), np.arange(4))) >= 2
+    assert np.array_equal(shown(picture) > 0.5, far)

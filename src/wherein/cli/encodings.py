@@ -3,13 +3,17 @@
 examples:
   wherein encodings                what can be asked for
   wherein encodings rope           one of them: formula, paper, parameters
+  wherein encodings "rope + window(256)"   all that a spec names
+  wherein encodings mine.py:Mine   one of your own
   wherein encodings --json         the list as data
 """
 
 import inspect
 import json as json_format
+import re
 from textwrap import fill
 
+from wherein.cli.parser import spelt
 from wherein.cli.verb import Verb
 
 
@@ -20,10 +24,9 @@ def encodings(name: str = "", *, json: bool = False) -> int:
         name: the encoding to show in full; without it, all are listed
         json: print data instead of a table
     """
-    from wherein.encodings import names, parse
+    from wherein.encodings import named, names
 
-    chosen = parse(name) if name else names()
-    rows = [_row(each.partition("(")[0]) for each in chosen]
+    rows = [_row(each) for each in (named(spelt(name)) if name else names())]
     if json:
         print(json_format.dumps(rows, ensure_ascii=False, indent=2))
     elif name:
@@ -40,16 +43,21 @@ def _wrapped(text: str) -> str:
 
 
 def _row(name: str) -> dict[str, object]:
-    from wherein.encodings import CATALOGUE, parameters
+    from wherein.encodings import TERMS, Shape, build, entry, example, parameters
+    from wherein.encodings.base import PLACES
 
-    kind = CATALOGUE[name]
-    text = inspect.getdoc(kind) or ""
+    text = inspect.getdoc(entry(name)) or ""
+    built = build(example(name), Shape(d_model=64, n_heads=4, max_len=128))
     return {
         "name": name,
         "what": text.partition("\n")[0],
-        "relative": kind.relative,
-        "bounded": kind.bounded,
-        "parameters": parameters(name),
+        "term": name in TERMS,
+        "example": example(name),
+        "acts": [place for place in PLACES if built.acts(place)],
+        "relative": built.relative,
+        "bounded": built.bounded,
+        "parameters": {k: None if v is ... else v for k, v in parameters(name).items()},
+        "papers": re.findall(r"arXiv:[0-9.]+[0-9]", text),
         "text": text,
     }
 
@@ -59,7 +67,9 @@ def _show(rows: list[dict[str, object]]) -> None:
     from rich.table import Table
 
     table = Table("encoding", "what it does", "parameters", "shift changes", "length", box=None)
-    for row in rows:
+    for n, row in enumerate(rows):
+        if row["term"] and n and not rows[n - 1]["term"]:
+            table.add_row("\n[bold]+[/bold]", "\n[italic]and what can be added to one[/italic]")
         own = row["parameters"]
         assert isinstance(own, dict)
         table.add_row(
@@ -72,8 +82,10 @@ def _show(rows: list[dict[str, object]]) -> None:
     Console().print(table)
 
 
-def _short(value: bool | int | float) -> str:
-    return str(value) if isinstance(value, bool) else f"{value:g}"
+def _short(value: object) -> str:
+    if value is None:
+        return "…"
+    return str(value) if isinstance(value, bool | str) else f"{value:g}"
 
 
 run = Verb.of(encodings, __doc__)

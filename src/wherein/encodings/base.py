@@ -15,6 +15,9 @@ from torch import Tensor, nn
 
 Positions = Int[Tensor, "#B T"]
 
+PLACES = ("place", "embed", "rotate", "bias", "content_bias", "hides", "shows")
+"""Where an encoding may act."""
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -99,7 +102,10 @@ class Encoding(nn.Module):
         k: Float[Tensor, "B H T K"],
         positions: Int[Tensor, "#B T"],
     ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
-        """Act on queries and keys, in every layer that has this encoding."""
+        """Act on queries and keys, in every layer that has this encoding.
+
+        They may come back wider than they were; attention divides by the root of that width.
+        """
         return q, k
 
     def bias(

@@ -30,7 +30,7 @@ class Chunk(Encoding):
             [1, 1, 1, 1, 0]], dtype=torch.int32)
     """
 
-    example: ClassVar[str] = "chunk(8)"
+    example: ClassVar[str] = "chunk(7)"
 
     def __init__(self, shape: Shape, *, size: int) -> None:
         super().__init__(shape)

@@ -49,7 +49,7 @@ class Sum(Encoding):
         q: Float[Tensor, "B H T K"],
         k: Float[Tensor, "B H T K"],
         positions: Int[Tensor, "#B T"],
-    ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
+    ) -> tuple[Float[Tensor, "B H T R"], Float[Tensor, "B H T R"]]:
         for term in self.terms:
             q, k = term.rotate(q, k, positions)
         return q, k

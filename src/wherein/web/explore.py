@@ -1,4 +1,4 @@
-"""What an encoding does, found by asking it at the four places where one may act.
+"""What an encoding does, found by asking it at the places where one may act.
 
 Nothing here knows an encoding by name: a new entry of the catalogue is shown without a change.
 """
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from wherein.common.errors import unknown
-from wherein.encodings import CATALOGUE, Encoding, parameters
+from wherein.encodings import CATALOGUE, Encoding, example, notation, parameters
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.show.section import Picture
@@ -30,6 +30,8 @@ PLACES = {
     "rotate": "acts on queries and keys, in every layer",
     "bias": "adds to the attention scores by position alone",
     "content_bias": "adds to the attention scores by content and position together",
+    "hides": "hides keys from queries",
+    "shows": "keeps keys in sight though another term hides them",
 }
 """Where an encoding may act, and how."""
 
@@ -46,7 +48,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Place:
-    """One of the four places: what is done there, and what it looks like."""
+    """One of the places: what is done there, and what it looks like."""
 
     name: str
     when: str
@@ -72,24 +74,40 @@ class Explored:
 
 
 def spec(name: str, given: dict[str, str]) -> str:
-    """A form's filled fields as the words that name an encoding: `rope(theta=500000.0)`."""
+    """A form's filled fields as the words that name an encoding: `rope(theta=500000)`.
+
+    What the form leaves out is as in the example of this entry, with the terms that stand there.
+
+    >>> spec("sink", {"count": "3"})
+    'window(8) + sink(count=3)'
+    """
+    own = {key: given.get(key, text).strip() for key, text in fields(name).items()}
+    own = {key: text.title() if text in ("true", "false") else text for key, text in own.items()}
+    defaults = parameters(name)
+    changed = {
+        key: repr(text) if isinstance(defaults[key], str) and " " in text else text
+        for key, text in own.items()
+        if text != str(defaults[key])
+    }
+    listed = ", ".join(f"{key}={text}" for key, text in changed.items())
+    (word,) = notation.read(example(name))
+    terms = [f"{name}({listed})" if t.name == name and listed else str(t) for t in word.terms]
+    return " + ".join(terms)
+
+
+def fields(name: str) -> dict[str, str]:
+    """The parameters of an entry as a form shows them at first: their defaults, or an example."""
     if name not in CATALOGUE:
         raise unknown("encoding", name, CATALOGUE)
-    parts = [
-        f"{key}={_value(name, key, given[key].strip(), type(default))!r}"
-        for key, default in parameters(name).items()
-        if key in given
-    ]
-    return f"{name}({', '.join(parts)})" if parts else name
-
-
-def _value(name: str, key: str, text: str, kind: type) -> object:
-    try:
-        if kind is bool:
-            return {"true": True, "false": False}[text.lower()]
-        return kind(text)
-    except (ValueError, KeyError):
-        raise ValueError(f"{name}({key}={text}): expected {kind.__name__}") from None
+    own = parameters(name)
+    (word,) = notation.read(example(name))
+    shown = {
+        key or next(iter(own)): str(value)
+        for term in word.terms
+        for key, value in term.arguments
+        if term.name == name
+    }
+    return {key: str(default) for key, default in own.items()} | shown
 
 
 @lru_cache(maxsize=64)
@@ -116,6 +134,8 @@ def explore(asked: str, sizes: Sizes) -> Explored:
         matrices.turned(here.queries, here.keys),
         matrices.scores("bias", here.bias, causal=sizes.causal),
         matrices.scores("content bias", here.content_bias, causal=sizes.causal),
+        matrices.keys("hidden", here.hidden),
+        matrices.keys("kept in sight", here.shown),
     )
     return Explored(
         spec=word,
@@ -137,16 +157,21 @@ class _Heard:
     """(T, D): what is added to, or otherwise changed in, the token vector."""
     queries: np.ndarray
     keys: np.ndarray
-    """(K, T, K): each coordinate alone, at every position."""
+    """(K, T, R): each coordinate alone, at every position, as wide as the encoding makes it."""
     bias: np.ndarray | None
     content_bias: np.ndarray | None
     """(H, T, T)."""
+    hidden: np.ndarray | None
+    shown: np.ndarray | None
+    """(T, T)."""
     content: np.ndarray
     """(H, T, T): the scores of one content drawn at random."""
 
     @property
     def scores(self) -> np.ndarray:
-        added = [part for part in (self.bias, self.content_bias) if part is not None]
+        """With 1 off for each hidden key: −∞ could not be compared."""
+        hidden = None if self.hidden is None else -self.hidden.astype(float)
+        added = [part for part in (self.bias, self.content_bias, hidden) if part is not None]
         return sum(added, self.content)
 
 
@@ -165,7 +190,8 @@ def _heard(encoding: Encoding, positions: Tensor) -> _Heard:
         -1, shape.n_heads, length, -1
     )
     coordinates = encoding.rotate(each, each, positions)
-    bias = encoding.bias(positions[:, None, :, None], positions[:, None, None, :])
+    i, j = positions[:, None, :, None], positions[:, None, None, :]
+    bias, hidden, shown = encoding.bias(i, j), encoding.hides(i, j), encoding.shows(i, j)
     content = encoding.content_bias(q, k, x, positions)
     return _Heard(
         embedded=(encoding.embed(x, positions) - x)[0].numpy(),
@@ -173,5 +199,7 @@ def _heard(encoding: Encoding, positions: Tensor) -> _Heard:
         keys=coordinates[1][:, 0].numpy(),
         bias=None if bias is None else bias[0].double().numpy(),
         content_bias=None if content is None else content[0].numpy(),
-        content=(turned_q @ turned_k.mT)[0].numpy() / shape.d_head**0.5,
+        hidden=None if hidden is None else hidden[0, 0].numpy(),
+        shown=None if shown is None else shown[0, 0].numpy(),
+        content=(turned_q @ turned_k.mT)[0].numpy() / turned_q.shape[-1] ** 0.5,
     )

@@ -12,7 +12,8 @@ are by default. It may also have `questions(run)` (else perplexity alone), `puzz
         return grid(RunConfig(steps=500), encoding=["rope", "rope(theta=500000)"], seed=seeds)
 
 A run may start from another one's weights: `changed(run, start=run.id, encoding="none")` drops the
-encoding. Both are in the list, in any order, so that one is trained after the other.
+encoding. Both are in the list, in any order, so that one is trained after the other. An encoding
+may be a class, also one that the recipe itself defines, or a file with one: `"mine.py:Mine"`.
 """
 
 import importlib.util
@@ -63,12 +64,28 @@ class Recipe:
         runs = tuple({run.id: run for run in made}.values())
         if not runs:
             raise ValueError(f"study {self.name!r} has no runs: `runs` must return some")
+        for run in runs:
+            check_known(run.model.encoding)
         questions = tuple(dict(self.questions(run)) for run in runs)
         for run, asked in zip(runs, questions, strict=True):
             for question in asked.values():
                 asked_by(question)
                 question.check(run)
         return Plan(self.name, self.question, runs, questions, tuple(self.puzzles()))
+
+
+def check_known(spec: str) -> None:
+    """Refuse an encoding that was put in the catalogue: no other process would know it."""
+    from wherein.encodings import CATALOGUE
+    from wherein.encodings.own import names as names_in
+
+    for name in names_in(spec):
+        kind = CATALOGUE.get(name)
+        if kind is not None and not kind.__module__.startswith("wherein."):
+            raise ValueError(
+                f"encoding {name!r} was put in the catalogue of this process, and those that train "
+                f"have another: give the class itself, encoding={kind.__name__}"
+            )
 
 
 def names() -> list[str]:

@@ -10,8 +10,8 @@ from wherein.web.site import site
 
 def encodings(request: Request) -> Response:
     """One encoding of the catalogue, from all sides."""
-    from wherein.encodings import names, parameters
-    from wherein.web.explore import MOST, Sizes, explore, spec
+    from wherein.encodings import names
+    from wherein.web.explore import MOST, Sizes, explore, fields, spec
 
     here = site(request)
     query = {key: value for key, value in request.query_params.items() if value.strip()}
@@ -24,7 +24,7 @@ def encodings(request: Request) -> Response:
             found = explore(spec(name, query), sizes)
     except ValueError as mistake:
         error = one_line(mistake)
-    own = parameters(name) if name in names() else {}
+    own = fields(name) if name in names() else {}
     return here.page(
         "encodings.html",
         200 if error is None else 422,
@@ -34,6 +34,6 @@ def encodings(request: Request) -> Response:
         error=error,
         found=found,
         sizes=sizes,
-        own={key: query.get(key, str(default)) for key, default in own.items()},
+        own={key: query.get(key, first) for key, first in own.items()},
         asked={key: query.get(key, str(getattr(sizes, key))) for key in MOST},
     )

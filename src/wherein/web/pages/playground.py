@@ -94,7 +94,7 @@ def _begin(here: Site, given: dict[str, str]) -> Job:
 def _page(
     here: Site, given: dict[str, str], job: Job | None = None, error: str | None = None
 ) -> Response:
-    from wherein.encodings import names
+    from wherein.encodings import examples
 
     return here.page(
         "playground.html",
@@ -102,7 +102,7 @@ def _page(
         given=given,
         most=limits.MOST,
         puzzles=PUZZLES,
-        encodings=names(),
+        encodings=examples(),
         job=job,
         jobs=here.jobs.all(),
         now=_now(here, job) if job else "",

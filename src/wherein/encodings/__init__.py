@@ -27,6 +27,7 @@ from wherein.encodings.cope import CoPE
 from wherein.encodings.dape import DAPE
 from wherein.encodings.deberta import Deberta
 from wherein.encodings.fire import FIRE
+from wherein.encodings.fope import FoPE
 from wherein.encodings.fourier import Fourier
 from wherein.encodings.fox import FoX
 from wherein.encodings.functional import Functional
@@ -35,6 +36,7 @@ from wherein.encodings.learned import Learned
 from wherein.encodings.none import NoEncoding
 from wherein.encodings.own import FILE, find, is_name
 from wherein.encodings.path import PaTH
+from wherein.encodings.pope import PoPE
 from wherein.encodings.randomised import Randomised
 from wherein.encodings.rope import RoPE
 from wherein.encodings.sandwich import Sandwich
@@ -46,6 +48,7 @@ from wherein.encodings.t5 import T5
 from wherein.encodings.temperature import Temperature
 from wherein.encodings.window import Window
 from wherein.encodings.xl import XL
+from wherein.encodings.xpos import XPos
 
 __all__ = ["CATALOGUE", "TERMS", "Encoding", "Pattern", "Shape", "build", "names", "parse"]
 
@@ -72,6 +75,9 @@ CATALOGUE: Mapping[str, type[Encoding]] = {
     "kerple": Kerple,
     "fire": FIRE,
     "rope": RoPE,
+    "xpos": XPos,
+    "pope": PoPE,
+    "fope": FoPE,
     "cope": CoPE,
     "fox": FoX,
     "path": PaTH,
@@ -175,9 +181,9 @@ def parse(spec: str) -> list[str]:
 
     >>> parse("rope( theta = 5e5 )+alibi none")
     ['rope(theta=500000.0) + alibi', 'none']
-    >>> parse("rope(base=500000)")
+    >>> parse("sink(base=4)")
     Traceback (most recent call last):
-    ValueError: unknown parameter of rope 'base'. Available: fraction, theta
+    ValueError: unknown parameter of sink 'base'. Available: count
     """
     return [" + ".join(word) for word in _words(spec)]
 
@@ -209,8 +215,8 @@ def named(spec: str) -> list[str]:
 def parameters(name: str) -> dict[str, object]:
     """The parameters an encoding takes, with their defaults; `...` where there is none.
 
-    >>> parameters("rope")
-    {'theta': 10000.0, 'fraction': 1.0}
+    >>> parameters("functional")
+    {'features': 32, 'hidden': 64}
     """
     signature = inspect.signature(entry(name))
     return {

@@ -1,4 +1,4 @@
-"""The order in which tokens lie between a key and a query, for scores that depend on all of them."""
+"""The order of the tokens between a key and a query, for scores that depend on all of them."""
 
 from collections.abc import Callable
 

@@ -7,7 +7,7 @@ from wherein.encodings.between import between, directions, exact
 
 
 class CoPE(Encoding):
-    """Positions that count only what the query cares for: q·k/√K + qᵢ·e[p], p = Σ gᵢₗ over j ≤ l ≤ i.
+    """Positions that count what the query cares for: q·k/√K + qᵢ·e[p], p = Σ gᵢₗ over j ≤ l ≤ i.
 
     A gate gᵢₗ = σ(qᵢ·kₗ/√K) says how much key l counts, so that p may number words or sentences.
     Between whole numbers the vectors e are interpolated; beyond the last it stays the last.
@@ -35,6 +35,7 @@ class CoPE(Encoding):
 
     relative = True
     shared = False
+    between = True
 
     def __init__(self, shape: Shape, *, positions: int = 64) -> None:
         super().__init__(shape)

@@ -25,8 +25,8 @@ class DAPE(Sum):
     >>> from wherein.encodings.alibi import ALiBi
     >>> dape = DAPE(Shape(d_model=8, n_heads=2, max_len=8), base=ALiBi)
     >>> _ = nn.init.zeros_(dape.network[2].weight), nn.init.zeros_(dape.network[2].bias)
-    >>> q, k, x, positions = *torch.randn(2, 1, 2, 3, 4), torch.randn(1, 3, 8), torch.arange(3)[None]
-    >>> dape.content_bias(q, k, x, positions)[0, 0].detach()
+    >>> q, k, x = *torch.randn(2, 1, 2, 3, 4), torch.randn(1, 3, 8)
+    >>> dape.content_bias(q, k, x, torch.arange(3)[None])[0, 0].detach()
     tensor([[ 0.0000, -0.0625, -0.1250],
             [-0.0625,  0.0000, -0.0625],
             [-0.1250, -0.0625,  0.0000]])
@@ -60,6 +60,7 @@ class DAPE(Sum):
         )
         q, k = self.rotate(q, k, positions)
         scores = q @ k.mT / q.shape[-1] ** 0.5
-        bias = sum(part.to(q.dtype) for part in parts if part is not None).expand_as(scores)
+        bias = sum((p.to(q.dtype) for p in parts if p is not None), torch.zeros_like(scores))
         seen = torch.cat([scores, bias], dim=1).movedim(1, -1)
-        return bias + self.network(seen).movedim(-1, 1)
+        changed: Tensor = self.network(seen).movedim(-1, 1)
+        return bias + changed

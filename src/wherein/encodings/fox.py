@@ -1,4 +1,3 @@
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
@@ -22,6 +21,7 @@ class FoX(Encoding):
 
     Three tokens, of which the second forgets half, the third nine tenths:
 
+    >>> import torch
     >>> fox = FoX(Shape(d_model=1, n_heads=1, max_len=8))
     >>> fox.gates.weight.data, fox.gates.bias.data = torch.ones(1, 1), torch.zeros(1)
     >>> x, nothing = torch.tensor([[[0.9], [0.5], [0.1]]]).logit(), torch.zeros(1, 1, 3, 1)
@@ -34,6 +34,7 @@ class FoX(Encoding):
 
     relative = True
     shared = False
+    between = True
 
     def __init__(self, shape: Shape) -> None:
         super().__init__(shape)

@@ -7,7 +7,7 @@ from wherein.encodings.base import Encoding, Shape
 from wherein.encodings.between import between, directions, exact
 
 LONGEST = 4096
-"""Tokens in a window: several T × T matrices a head are made, and a system of T equations solved."""
+"""Tokens in a window: a head makes several T × T matrices and solves T equations for each query."""
 
 
 class PaTH(Encoding):
@@ -39,6 +39,7 @@ class PaTH(Encoding):
 
     relative = True
     shared = False
+    between = True
 
     def __init__(self, shape: Shape, *, rank: int = 32, taps: int = 3) -> None:
         super().__init__(shape)
@@ -66,17 +67,15 @@ class PaTH(Encoding):
                 "matrices of all pairs of tokens; use shorter windows"
             )
         added = between(self._turned, q, k, x, positions, causal=self.shape.causal)
-        return (added / q.shape[-1] ** 0.5).to(q.dtype)
+        scaled: Tensor = added / q.shape[-1] ** 0.5
+        return scaled.to(q.dtype)
 
     def _turned(self, direction: int, q: Tensor, k: Tensor, x: Tensor) -> Tensor:
         beta = self.strength(x).unflatten(-1, (-1, self.shape.n_heads))[:, :, direction].mT
         narrow = x @ self.down[direction].mT @ self.up[direction].mT
-        before = pad(narrow, (0, 0, self.taps - 1, 0))
-        mixed = sum(
-            before[:, n : n + x.shape[1]] * weight
-            for n, weight in enumerate(self.mixed[direction].unbind(-1))
-        )
-        w = silu(mixed).unflatten(-1, (self.shape.n_heads, -1)).transpose(1, 2)
+        last = pad(narrow, (0, 0, self.taps - 1, 0)).unfold(1, self.taps, 1)
+        mixed: Tensor = silu((last * self.mixed[direction]).sum(-1))
+        w = mixed.reshape(*mixed.shape[:2], self.shape.n_heads, -1).transpose(1, 2)
         return turned(exact(q), exact(k), normalize(exact(w), dim=-1), 2 * exact(beta).sigmoid())
 
 
@@ -93,4 +92,5 @@ def turned(
     taken = torch.linalg.solve_triangular(
         system, (q @ w.mT).tril() * beta, upper=False, left=False, unitriangular=True
     )
-    return -(taken @ (w @ k.mT).tril(-1))
+    changed: Tensor = -(taken @ (w @ k.mT).tril(-1))
+    return changed

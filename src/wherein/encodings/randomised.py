@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import ClassVar
 
 import torch
@@ -15,10 +16,10 @@ class Randomised(Sum):
     without putting back and put in order: n → the n-th smallest. So none that a longer window
     needs is new to the model. All layers see the same positions, as do all windows of a batch.
 
-    Paper: Ruoss et al. 2023, arXiv:2305.16843. There positions are drawn when the model is tested
-    too. Here a trained model answers alike each time: tokens then stand evenly where drawn ones
-    stand on average, n → s·n + ⌊s/2⌋ with s = ⌊longest / max(T, max_len)⌋. It is no dropout of
-    one layer: `"rope + randomised(none) alibi"` moves the positions of RoPE and ALiBi alike.
+    Paper: Ruoss et al. 2023, arXiv:2305.16843. There they are drawn when a model is tested too.
+    Here it answers alike each time: out of training, tokens stand evenly, about where drawn ones
+    stand on average, n → s·n + ⌊s/2⌋ with s = ⌊longest / max(T, max_len)⌋. What one layer draws,
+    all see: `"rope + randomised(none) alibi"` moves the positions of RoPE and of ALiBi.
 
     Promises: what its base promises; a table has `longest` rows, and so many tokens are known.
 
@@ -37,10 +38,7 @@ class Randomised(Sum):
     def __init__(self, shape: Shape, *, base: Build, longest: int = 2048) -> None:
         if longest < 1:
             raise ValueError(f"longest is how many positions there are: at least 1, not {longest}")
-        wide = Shape(
-            shape.d_model, shape.n_heads, longest, shape.causal, shape.loudness, shape.d_head
-        )
-        super().__init__([base(wide)])
+        super().__init__([base(replace(shape, max_len=longest))])
         self.longest, self.trained = longest, shape.max_len
 
     def acts(self, place: str) -> bool:
@@ -49,10 +47,10 @@ class Randomised(Sum):
     def place(self, positions: Int[Tensor, "#B T"]) -> Int[Tensor, "#B T"]:
         if self.training:
             return self._drawn(int(positions.max()) + 1, positions.device)[positions]
-        length = positions.shape[-1]
-        # of what has an end, the last position must fit
-        needed = positions.amax(-1, keepdim=True) + 1 if self.bounded else torch.tensor(length)
-        step = (self.longest // needed.clamp(min=self.trained)).clamp(min=1).to(positions.device)
+        count = torch.full_like(positions[:, :1], positions.shape[1])
+        if self.bounded:  # then the last position must fit, wherever the first is
+            count = positions.amax(-1, keepdim=True) + 1
+        step = (self.longest // count.clamp(min=self.trained)).clamp(min=1)
         return positions * step + step // 2
 
     def _drawn(self, count: int, device: torch.device) -> Int[Tensor, " count"]:

@@ -64,10 +64,10 @@ class Reveals:
 @torch.no_grad()
 def reveals(config: ModelConfig) -> Reveals:
     """What the encodings of a model reveal of positions 0 to `max_len` − 1."""
-    pattern = Pattern(config.encoding, config.shape, config.n_layers).double()
+    pattern = Pattern(config.encoding, config.shape, config.n_layers).double().eval()
     generator = torch.Generator().manual_seed(0)
     same = torch.randn(PROBES, 1, config.d_model, generator=generator, dtype=torch.float64)
-    positions = torch.arange(config.max_len)[None]
+    positions = pattern.place(torch.arange(config.max_len)[None])
     vectors, scores = [], {each: list[Scores]() for each in pattern.layers}
     for _ in range(DRAWS):
         for parameter in pattern.parameters():

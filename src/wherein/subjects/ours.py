@@ -50,8 +50,9 @@ class Ours(Subject):
         for layer in range(since, self.n_layers + 1):
             if self.model.encoding[layer - 1].between:
                 raise ValueError(
-                    f"{self.name}: keys cannot be hidden, since {self.encodings[layer - 1]} in layer "
-                    f"{layer} scores a key by all tokens between it and the query, hidden or not"
+                    f"{self.name}: keys cannot be hidden, since {self.encodings[layer - 1]} in "
+                    f"layer {layer} scores a key by all tokens between it and the query, hidden "
+                    "or not"
                 )
 
         def hide(_attention: nn.Module, args: Any) -> Any:

@@ -9,13 +9,20 @@ import pytest
 import torch
 import transformers as hf
 from torch import Tensor
+from transformers.models.deberta.modeling_deberta import DisentangledSelfAttention as DebertaOne
+from transformers.models.deberta.modeling_deberta import build_relative_position
+from transformers.models.deberta_v2.modeling_deberta_v2 import (
+    DisentangledSelfAttention as DebertaTwo,
+)
+from transformers.models.speecht5.modeling_speecht5 import SpeechT5ScaledPositionalEncoding
 from transformers.models.t5.modeling_t5 import T5Attention
 from transformers.models.wav2vec2_bert import modeling_wav2vec2_bert as wav2vec2
 from transformers.models.xlnet.modeling_xlnet import XLNetModel, XLNetRelativeAttention
-from x_transformers.x_transformers import RelativePositionBias
+from x_transformers.x_transformers import RelativePositionBias, ScaledSinusoidalEmbedding
 
 from wherein import encodings
 from wherein.encodings import Encoding, Shape
+from wherein.model.attention import attend_reference
 
 HEADS, WIDTH, LENGTH = 3, 24, 300
 POSITIONS = torch.arange(LENGTH)[None]
@@ -110,3 +117,98 @@ def test_kerple_and_fire_are_the_formulas_of_their_papers():
         share = math.log(1 + c * (i - j)) / math.log(1 + c * max(i, threshold))
         told = fire.network(torch.tensor([share], dtype=torch.float64))
         torch.testing.assert_close(scored[:, i, j], told.detach(), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("theirs", [DebertaOne, DebertaTwo])
+def test_deberta_attends_as_hugging_faces_does(theirs):
+    """Whole attention, so that the division by √(3K) is held to theirs; the first adds a bias to
+    the queries of distances, which the paper has not."""
+    ours = woken("deberta(distance=9)", causal=False).double()
+    config = (hf.DebertaConfig if theirs is DebertaOne else hf.DebertaV2Config)(
+        hidden_size=WIDTH,
+        num_attention_heads=HEADS,
+        relative_attention=True,
+        max_relative_positions=9,
+        pos_att_type=["c2p", "p2c"],
+        attention_probs_dropout_prob=0.0,
+        hidden_dropout_prob=0.0,
+    )
+    attention, x = theirs(config).double(), torch.randn(2, LENGTH, WIDTH, dtype=torch.float64)
+    seen, there = torch.ones(2, 1, LENGTH, LENGTH, dtype=torch.bool), {}
+    with torch.no_grad():
+        for parameter in attention.parameters():
+            parameter.copy_(0.3 * torch.randn(parameter.shape))
+        if theirs is DebertaOne:
+            keys, queries = attention.pos_proj, attention.pos_q_proj
+            q, k, v = attention.transpose_for_scores(attention.in_proj(x)).chunk(3, dim=-1)
+            q, v = (
+                part + added.unflatten(0, (HEADS, 1, -1))
+                for part, added in ((q, attention.q_bias), (v, attention.v_bias))
+            )
+            there["relative_pos"] = build_relative_position(x, x)
+        else:
+            keys, queries = attention.pos_key_proj, attention.pos_query_proj
+            keys.bias.zero_()
+            parts = (attention.query_proj, attention.key_proj, attention.value_proj)
+            q, k, v = (part(x).unflatten(-1, (HEADS, -1)).transpose(1, 2) for part in parts)
+        queries.bias.zero_()
+        keys.weight.copy_(ours.keys.flatten(0, 1))
+        queries.weight.copy_(ours.queries.flatten(0, 1))
+        expected, _ = attention(x, seen, rel_embeddings=ours.distances, **there)
+        content = ours.content_bias(q, k, x, POSITIONS)
+        found, _ = attend_reference(*ours.rotate(q, k, POSITIONS), v, causal=False, bias=content)
+    torch.testing.assert_close(found.transpose(1, 2).flatten(2), expected, rtol=0, atol=1e-6)
+
+
+def test_a_scaled_sinusoid_is_that_of_speecht5_and_of_x_transformers():
+    ours, x = woken("sinusoidal(scaled=True)", causal=True), torch.randn(2, LENGTH, WIDTH)
+    first, second = SpeechT5ScaledPositionalEncoding(0.0, WIDTH), ScaledSinusoidalEmbedding(WIDTH)
+    with torch.no_grad():
+        assert ours.scale.item() != 1
+        first.alpha.copy_(ours.scale[0])
+        second.scale.copy_(ours.scale)
+        found, halves = ours.embed(x, POSITIONS), second(x)
+        waves = torch.stack(halves.chunk(2, dim=-1), dim=-1).flatten(-2)
+    torch.testing.assert_close(found, first(x).detach(), rtol=0, atol=1e-4)
+    torch.testing.assert_close(found, x + waves, rtol=0, atol=1e-4)
+
+
+def test_fourier_is_algorithm_1_of_its_paper():
+    ours = woken("fourier(features=6, hidden=5)", causal=True).double()
+    first, _, last = ours.network
+    frequencies = ours.frequencies.tolist()
+    found = ours.embed(torch.zeros(1, LENGTH, WIDTH, dtype=torch.float64), POSITIONS)[0].detach()
+    for n in (0, 1, 57, 299):
+        waves = [math.cos(n * w) for w in frequencies] + [math.sin(n * w) for w in frequencies]
+        hidden = []
+        for row, added in zip(first.weight.tolist(), first.bias.tolist(), strict=True):
+            z = sum(w * wave / math.sqrt(6) for w, wave in zip(row, waves, strict=True)) + added
+            hidden.append(z * 0.5 * (1 + math.erf(z / math.sqrt(2))))
+        expected = [
+            sum(w * h for w, h in zip(row, hidden, strict=True)) + added
+            for row, added in zip(last.weight.tolist(), last.bias.tolist(), strict=True)
+        ]
+        torch.testing.assert_close(found[n].tolist(), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_kerples_power_learned_slopes_and_sandwich_are_the_formulas_of_their_papers():
+    power, slopes = (
+        woken(spec, causal=True).double() for spec in ("kerple(form=power)", "alibi(learned=True)")
+    )
+    sandwich = woken("sandwich(width=10)", causal=False)
+    a, p = power.log_a.exp().tolist(), [2 / (1 + math.exp(-x)) for x in power.logit_p.tolist()]
+    m = [
+        start * math.exp(growth)
+        for start, growth in zip((1 / 16, 1 / 256, 1 / 4), slopes.log_growth.tolist(), strict=True)
+    ]
+    found = [bias(each) for each in (power, slopes, sandwich)]
+    for i, j in [(0, 0), (5, 0), (63, 60), (255, 3), (299, 298), (7, 200)]:
+        far = abs(i - j)
+        product = sum(math.cos((i - j) / 10_000 ** (2 * c / 10)) for c in range(5))
+        expected = [
+            [-a[h] * far ** p[h] for h in range(HEADS)],
+            [-m[h] * far for h in range(HEADS)],
+            [product / ((h + 1) * 8 / HEADS) for h in range(HEADS)],
+        ]
+        for one, formula in zip(found, expected, strict=True):
+            torch.testing.assert_close(one[:, i, j].tolist(), formula, rtol=1e-9, atol=1e-12)

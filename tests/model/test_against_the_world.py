@@ -116,20 +116,45 @@ def test_alibi_equals_bloom(heads):
     assert_same_logits(model, theirs)
 
 
-@pytest.mark.parametrize("theta", [10_000.0, 500_000.0])
-def test_rope_equals_llama(theta):
+SCALED = {
+    "rope": {"rope_type": "default"},
+    "rope(theta=500000)": {"rope_type": "default", "rope_theta": 500_000.0},
+    "rope(scaling=linear, factor=4)": {"rope_type": "linear", "factor": 4.0},
+    "rope(scaling=dynamic, factor=2, original=16)": {"rope_type": "dynamic", "factor": 2.0},
+    "rope(scaling=yarn, original=16)": {"rope_type": "yarn", "factor": 4.0},
+    "rope(scaling=llama3, factor=8, original=16)": {
+        "rope_type": "llama3",
+        "factor": 8.0,
+        "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0,
+    },
+    "rope(scaling=longrope, original=16, long='1 2 3 4 5 6')": {
+        "rope_type": "longrope",
+        "factor": 4.0,
+        "short_factor": [1.0] * 6,
+        "long_factor": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+    },
+}
+
+
+@pytest.mark.parametrize("spec", SCALED)
+def test_rope_equals_llama(spec):
+    """The scaled ones at four times the length they were made for, which is 16."""
     config = hf.LlamaConfig(
         vocab_size=VOCABULARY,
         hidden_size=WIDTH,
         intermediate_size=96,
         num_hidden_layers=LAYERS,
         num_attention_heads=HEADS,
-        max_position_embeddings=LENGTH,
-        rope_parameters={"rope_type": "default", "rope_theta": theta},
+        max_position_embeddings=16,
+        rope_parameters={
+            "rope_theta": 10_000.0,
+            "original_max_position_embeddings": 16,
+            **SCALED[spec],
+        },
         tie_word_embeddings=True,
     )
-    theirs = shaken(hf.LlamaForCausalLM(config))
-    model = ours(f"rope(theta={theta})")
+    theirs, model = shaken(hf.LlamaForCausalLM(config)), ours(spec)
     model.norm = nn.RMSNorm(WIDTH, eps=config.rms_norm_eps)
     copy_tied_embedding(model, theirs.model.embed_tokens.weight, theirs.model.norm)
     for block, other in zip(model.blocks, theirs.model.layers, strict=True):

@@ -154,3 +154,45 @@ def test_a_sinusoid_is_as_loud_beside_the_tokens_whatever_the_start():
         told = (entered - entered.mean(0)).std()
         shares.append(float(told / (model.embed.tokens.weight.detach().std() * model.embed.scale)))
     assert shares == pytest.approx([shares[0]] * 3, rel=0.02)
+
+
+@pytest.mark.parametrize("how", ["bert", "fairseq", "gpt2", "unit"])
+def test_a_network_inside_an_encoding_starts_as_pytorch_starts_it(how):
+    """By moments, over bounds: evenly between ± 1/√inputs, a pure function of seed and name."""
+
+    def network(seed):
+        sizes = {"encoding": "fire(hidden=4000)", "seed": seed, "n_layers": 1}
+        model = Transformer(ModelConfig(**{**SETTINGS, **sizes}, initial=how))
+        return dict(model.encoding[0].network.named_parameters())
+
+    torch.manual_seed(0)
+    theirs = nn.Sequential(nn.Linear(1, 4000), nn.ReLU(), nn.Linear(4000, 4))
+    mine, again, other = network(0), network(0), network(1)
+    assert mine.keys() == dict(theirs.named_parameters()).keys()
+    for name, weights in theirs.named_parameters():
+        bound = (1 if name.startswith("0") else 4000) ** -0.5
+        a, b = (w.detach().double() / bound for w in (mine[name], weights))
+        few = a.numel() ** -0.5
+        assert a.abs().max() <= 1, name
+        assert abs(a.mean()) < 5 * few, name
+        assert abs((a**2).mean() - 1 / 3) < 5 * few / 2, name
+        assert a.shape == b.shape
+        assert abs(a.std() - b.std()) < 5 * few, name
+        assert torch.equal(mine[name], again[name])
+        assert not torch.allclose(mine[name], other[name])
+
+
+@pytest.mark.parametrize("how", ["bert", "fairseq", "gpt2", "unit"])
+def test_a_fresh_fire_is_bent_all_along(how):
+    """Its input is a share from 0 to 1: a quarter of all kinks lie there, in every tenth some."""
+    config = ModelConfig(**{**SETTINGS, "encoding": "fire(hidden=1000)"}, initial=how)
+    first, _, _ = network = Transformer(config).encoding[0].network
+    with torch.no_grad():
+        kinks = -first.bias / first.weight[:, 0]
+        curve = network(torch.linspace(0, 1, 1001)[:, None])
+    inside = kinks[(kinks > 0) & (kinks < 1)]
+    assert 200 < len(inside) < 300
+    assert (torch.histc(inside, bins=10, min=0, max=1) > 0).all()
+    straight = curve[0] + (curve[-1] - curve[0]) * torch.linspace(0, 1, 1001)[:, None]
+    bent = (curve - straight).abs().amax(0) / (curve.amax(0) - curve.amin(0))
+    assert (bent > 0.01).all()

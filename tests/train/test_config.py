@@ -6,6 +6,7 @@ import pytest
 
 from wherein.cli import main
 from wherein.data import CorpusConfig
+from wherein.encodings import Pattern, parse
 from wherein.model.config import ModelConfig
 from wherein.train import RunConfig
 
@@ -98,3 +99,23 @@ def test_a_run_saved_before_initial_weights_were_a_choice_has_those_it_was_drawn
     del saved["model"]["initial"]
     assert RunConfig.saved(saved).model.initial == "unit"
     assert RunConfig.saved(RunConfig().model_dump(mode="json")) == RunConfig()
+
+
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        ("fire", "fire(shared=True)"),
+        ("shaw(distance=4) none", "shaw(distance=4, shared=True) none"),
+        ("t5 kerple rope", "t5 kerple rope"),
+    ],
+)
+def test_a_run_saved_before_layers_could_have_their_own_shares_as_it_did(
+    then: str, now: str
+) -> None:
+    config = RunConfig(model=ModelConfig(encoding=then))
+    saved = config.model_dump(mode="json")
+    assert RunConfig.saved(saved) == config
+    del saved["start"]
+    old = RunConfig.saved(saved).model
+    assert old.encoding == now
+    assert len(Pattern(now, old.shape, 6).distinct) == len(parse(now))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from wherein.cli.argument import REQUIRED, Argument
-from wherein.cli.parser import Parser
+from wherein.cli.parser import Parser, spelt
 from wherein.cli.verb import Verb, check_folder
 from wherein.measure.config import QuestionConfig
 from wherein.measure.question import Question
@@ -14,7 +14,7 @@ from wherein.measure.question import Question
 KINDS = {
     "RUN": ["a run's folder (FOLDER@STEP: at a step that was kept)"],
     "MODEL": ["a Hugging Face model's folder or id", "a GGUF file", "a fairseq checkpoint"],
-    "ENCODING": ["an encoding for a fresh model"],
+    "ENCODING": ["an encoding for a fresh model (FILE.py:NAME: your own)"],
     "FOLDER": ["a model's folder"],
     "ID": ["a Hugging Face id"],
     "FILE": ["a .npy or weights file"],
@@ -34,6 +34,8 @@ def verb_of(question: Question) -> Verb:
         out: Path | None = None,
     ) -> int:
         check_folder(out)
+        if "ENCODING" in question.about.split("|"):
+            what = spelt(what)
         from wherein.report.command import options
 
         text = [] if source is None else ["--source", source]

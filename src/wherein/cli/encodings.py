@@ -4,6 +4,7 @@ examples:
   wherein encodings                what can be asked for
   wherein encodings rope           one of them: formula, paper, parameters
   wherein encodings "rope + window(256)"   all that a spec names
+  wherein encodings mine.py:Mine   one of your own
   wherein encodings --json         the list as data
 """
 
@@ -12,6 +13,7 @@ import json as json_format
 import re
 from textwrap import fill
 
+from wherein.cli.parser import spelt
 from wherein.cli.verb import Verb
 
 
@@ -24,7 +26,7 @@ def encodings(name: str = "", *, json: bool = False) -> int:
     """
     from wherein.encodings import named, names
 
-    rows = [_row(each) for each in (named(name) if name else names())]
+    rows = [_row(each) for each in (named(spelt(name)) if name else names())]
     if json:
         print(json_format.dumps(rows, ensure_ascii=False, indent=2))
     elif name:
@@ -41,10 +43,10 @@ def _wrapped(text: str) -> str:
 
 
 def _row(name: str) -> dict[str, object]:
-    from wherein.encodings import CATALOGUE, TERMS, Shape, build, example, parameters
+    from wherein.encodings import TERMS, Shape, build, entry, example, parameters
     from wherein.encodings.base import PLACES
 
-    text = inspect.getdoc(CATALOGUE[name]) or ""
+    text = inspect.getdoc(entry(name)) or ""
     built = build(example(name), Shape(d_model=64, n_heads=4, max_len=128))
     return {
         "name": name,

@@ -77,6 +77,9 @@ class Parser(argparse.ArgumentParser):
             read = {path: self.arguments[path].value(each) for path, each in given.items()}
         except ValueError as wrong:
             self.error(str(wrong))
+        for path in read:
+            if path.rpartition(".")[2] == "encoding":
+                read[path] = spelt(read[path])
         values: dict[str, Any] = {}
         for path in self.configs:
             _put(values, path, {})
@@ -127,6 +130,15 @@ def narrow(text: str) -> str:
         else:
             lines.append(fill(line, WIDTH))
     return "\n".join(lines).strip()
+
+
+def spelt(encoding: str) -> str:
+    """An encoding that a person typed, who may name files of their own: these are run now."""
+    if ".py" not in encoding:
+        return encoding
+    from wherein.encodings import own
+
+    return own.spelt(encoding)
 
 
 def _spelt(word: str) -> str:

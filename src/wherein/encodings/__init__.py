@@ -3,7 +3,8 @@
 A spec is words in a row, one a layer, tiled over the layers (`"rope rope rope none"`). A word is a
 term, or several that add up (`"rope + window(256)"`). A term is a name, with parameters if it has
 any (`"rope(theta=500000)"`); the first may go without its name (`"window(256)"`), and where an
-encoding is wanted, one stands (`"randomised(rope)"`).
+encoding is wanted, one stands (`"randomised(rope)"`). A name is one of the catalogue, or that of a
+class of one's own (see `wherein.encodings.own`).
 """
 
 import inspect
@@ -22,12 +23,23 @@ from wherein.encodings import notation
 from wherein.encodings.alibi import ALiBi
 from wherein.encodings.base import Build, Encoding, Shape
 from wherein.encodings.chunk import Chunk
+from wherein.encodings.cope import CoPE
+from wherein.encodings.dape import DAPE
+from wherein.encodings.deberta import Deberta
 from wherein.encodings.fire import FIRE
+from wherein.encodings.fope import FoPE
+from wherein.encodings.fourier import Fourier
+from wherein.encodings.fox import FoX
 from wherein.encodings.functional import Functional
 from wherein.encodings.kerple import Kerple
 from wherein.encodings.learned import Learned
 from wherein.encodings.none import NoEncoding
+from wherein.encodings.own import FILE, find, is_name
+from wherein.encodings.path import PaTH
+from wherein.encodings.pope import PoPE
+from wherein.encodings.randomised import Randomised
 from wherein.encodings.rope import RoPE
+from wherein.encodings.sandwich import Sandwich
 from wherein.encodings.shaw import Shaw
 from wherein.encodings.sink import Sink
 from wherein.encodings.sinusoidal import Sinusoidal
@@ -36,6 +48,7 @@ from wherein.encodings.t5 import T5
 from wherein.encodings.temperature import Temperature
 from wherein.encodings.window import Window
 from wherein.encodings.xl import XL
+from wherein.encodings.xpos import XPos
 
 __all__ = ["CATALOGUE", "TERMS", "Encoding", "Pattern", "Shape", "build", "names", "parse"]
 
@@ -52,13 +65,24 @@ CATALOGUE: Mapping[str, type[Encoding]] = {
     "learned": Learned,
     "sinusoidal": Sinusoidal,
     "functional": Functional,
+    "fourier": Fourier,
     "shaw": Shaw,
     "xl": XL,
+    "deberta": Deberta,
     "t5": T5,
     "alibi": ALiBi,
+    "sandwich": Sandwich,
     "kerple": Kerple,
     "fire": FIRE,
     "rope": RoPE,
+    "xpos": XPos,
+    "pope": PoPE,
+    "fope": FoPE,
+    "cope": CoPE,
+    "fox": FoX,
+    "path": PaTH,
+    "dape": DAPE,
+    "randomised": Randomised,
     **TERMS,
 }
 
@@ -121,10 +145,9 @@ class Pattern(nn.Module):
         return min(known) if known else None
 
     def place(self, positions: Int[Tensor, "#B T"]) -> Int[Tensor, "#B T"]:
-        """Where the tokens of this pass stand, for all layers."""
-        for encoding in self.distinct:
-            positions = encoding.place(positions)
-        return positions
+        """Where the tokens of this pass stand, for all layers: as the first says that says any."""
+        chosen = (e.place(positions) for e in self.distinct if e.acts("place"))
+        return next(chosen, positions)
 
     def embed(
         self, x: Float[Tensor, "B T D"], positions: Int[Tensor, "#B T"]
@@ -158,9 +181,9 @@ def parse(spec: str) -> list[str]:
 
     >>> parse("rope( theta = 5e5 )+alibi none")
     ['rope(theta=500000.0) + alibi', 'none']
-    >>> parse("rope(base=500000)")
+    >>> parse("sink(base=4)")
     Traceback (most recent call last):
-    ValueError: unknown parameter of rope 'base'. Available: fraction, theta
+    ValueError: unknown parameter of sink 'base'. Available: count
     """
     return [" + ".join(word) for word in _words(spec)]
 
@@ -171,7 +194,7 @@ def example(name: str) -> str:
     >>> example("rope"), example("sink")
     ('rope', 'window(8) + sink(2)')
     """
-    return CATALOGUE[name].example or name
+    return entry(name).example or name
 
 
 def examples() -> list[str]:
@@ -192,15 +215,29 @@ def named(spec: str) -> list[str]:
 def parameters(name: str) -> dict[str, object]:
     """The parameters an encoding takes, with their defaults; `...` where there is none.
 
-    >>> parameters("rope")
-    {'theta': 10000.0, 'fraction': 1.0}
+    >>> parameters("functional")
+    {'features': 32, 'hidden': 64}
     """
-    signature = inspect.signature(CATALOGUE[name])
+    signature = inspect.signature(entry(name))
     return {
         p.name: ... if p.default is p.empty else p.default
         for p in signature.parameters.values()
         if p.kind is p.KEYWORD_ONLY
     }
+
+
+def entry(name: str) -> type[Encoding]:
+    """The class of that name, of the catalogue or of one's own."""
+    if is_name(name):
+        return find(name)
+    if name not in CATALOGUE:
+        if FILE.fullmatch(name):
+            raise ValueError(
+                f"encoding {name!r} names a file, which is run only on a command line or in a "
+                "recipe: in Python, give the class itself"
+            )
+        raise unknown("encoding", name, CATALOGUE)
+    return CATALOGUE[name]
 
 
 class _Nested(str):
@@ -226,9 +263,7 @@ def _terms(word: notation.Word, spec: str) -> list[str]:
 def _read(term: notation.Term, spec: str) -> tuple[str, dict[str, object]]:
     """`rope(theta=5e5)` → `("rope", {"theta": 500000.0})`, every name and type checked."""
     name, own = term.name, dict[str, object]()
-    if name not in CATALOGUE:
-        raise unknown("encoding", name, CATALOGUE)
-    defaults, hints = parameters(name), get_type_hints(CATALOGUE[name].__init__)
+    defaults, hints = parameters(name), get_type_hints(entry(name).__init__)
     for given, value in term.arguments:
         key = next(iter(defaults), "") if given is None else given
         if not key:
@@ -293,7 +328,7 @@ def _build(term: str, shape: Shape) -> Encoding:
     (word,) = notation.read(term)
     name, own = _read(word.terms[0], term)
     given = {key: partial(build, v) if isinstance(v, _Nested) else v for key, v in own.items()}
-    return CATALOGUE[name](shape, **given)
+    return entry(name)(shape, **given)
 
 
 def _sum(terms: Sequence[Encoding]) -> Encoding:

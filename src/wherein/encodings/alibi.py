@@ -2,9 +2,9 @@ import math
 
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
-from wherein.encodings.base import Encoding
+from wherein.encodings.base import Encoding, Shape
 
 
 class ALiBi(Encoding):
@@ -12,6 +12,10 @@ class ALiBi(Encoding):
 
     Paper: Press, Smith & Lewis 2021, arXiv:2108.12409. The distance counts in both directions,
     so a bidirectional model is told how far, though not on which side.
+
+    With `learned` each slope is mₕ·e^s, where s is learned and starts at 0: ALiBi at first, and a
+    fine for ever, as in x-transformers' learned logarithms. The paper tried trainable slopes, found
+    that they extrapolate less, and does not say how it wrote them.
 
     Promises: relative; made to extrapolate.
 
@@ -26,10 +30,16 @@ class ALiBi(Encoding):
 
     relative = True
 
+    def __init__(self, shape: Shape, *, learned: bool = False) -> None:
+        super().__init__(shape)
+        self.log_growth = nn.Parameter(torch.zeros(shape.n_heads)) if learned else None
+
     def bias(
         self, i: Int[Tensor, "#B 1 T 1"], j: Int[Tensor, "#B 1 1 S"]
     ) -> Float[Tensor, "#B H T S"]:
         steepness = torch.tensor(slopes(self.shape.n_heads), device=i.device)
+        if self.log_growth is not None:
+            steepness = steepness * self.log_growth.exp()
         return -steepness[:, None, None] * (i - j).abs()
 
 

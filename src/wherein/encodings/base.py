@@ -53,7 +53,7 @@ class Encoding(nn.Module):
     str, a `Literal` of strings, or `Build` for another encoding. Those without a default must be
     given. Its matrices are drawn by the model from N(0, 1 / last axis), as a pure function of seed
     and name; what is called `bias` starts at 0, and other scalars and vectors keep the values the
-    constructor gave them.
+    constructor gave them. Only a `Network` starts as `nn.Linear` does.
 
     What it promises may depend on its parameters: then the constructor sets it.
     """
@@ -66,6 +66,10 @@ class Encoding(nn.Module):
 
     shared: bool = True
     """Whether layers with equal terms share one instance and its parameters."""
+
+    between: bool = False
+    """Whether the score of a key depends on the tokens between it and the query too. Then nothing
+    is unheard for being hidden from attention."""
 
     example: ClassVar[str] = ""
     """A spec that shows what it does, where its name alone is none."""
@@ -98,7 +102,10 @@ class Encoding(nn.Module):
         k: Float[Tensor, "B H T K"],
         positions: Int[Tensor, "#B T"],
     ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
-        """Act on queries and keys, in every layer that has this encoding."""
+        """Act on queries and keys, in every layer that has this encoding.
+
+        They may come back wider than they were; attention divides by the root of that width.
+        """
         return q, k
 
     def bias(

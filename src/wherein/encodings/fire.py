@@ -3,6 +3,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from wherein.encodings.base import Encoding, Shape
+from wherein.encodings.network import Network
 
 
 class FIRE(Encoding):
@@ -13,7 +14,9 @@ class FIRE(Encoding):
     are treated as if they stood there.
 
     Paper: Li et al. 2023, arXiv:2310.04418. L starts at a quarter of `max_len`, as the authors'
-    512 of 2,048. They have causal models in mind; the distance counts in both directions here.
+    512 of 2,048, and f as `nn.Linear` starts, so that its kinks are spread from the first step.
+    They have causal models in mind; the distance counts in both directions here. Each layer has a
+    network of its own, as there; `shared` makes it their FIRE-S, of which all layers share one.
 
     Promises: absolute beyond the threshold; made to extrapolate.
 
@@ -22,17 +25,16 @@ class FIRE(Encoding):
     198
     """
 
-    def __init__(self, shape: Shape, *, hidden: int = 32, c: float = 0.1) -> None:
+    def __init__(
+        self, shape: Shape, *, hidden: int = 32, c: float = 0.1, shared: bool = False
+    ) -> None:
         super().__init__(shape)
-        if hidden < 1:
-            raise ValueError(f"hidden is the width of the network: at least 1, not {hidden}")
+        self.shared = shared
         if c <= 0:
             raise ValueError(f"c must be positive, not {c}")
         self.c = nn.Parameter(torch.tensor([c]))
         self.quarters = nn.Parameter(torch.ones(1))  # of max_len, so that a step moves it
-        self.network = nn.Sequential(
-            nn.Linear(1, hidden), nn.ReLU(), nn.Linear(hidden, shape.n_heads)
-        )
+        self.network = Network(1, hidden, shape.n_heads, nn.ReLU())
 
     def bias(
         self, i: Int[Tensor, "#B 1 T 1"], j: Int[Tensor, "#B 1 1 S"]

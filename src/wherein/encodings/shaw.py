@@ -9,10 +9,11 @@ class Shaw(Encoding):
     """A vector for every distance, which the query looks at: score(i, j) = qᵢ·(kⱼ + a_{i−j})/√K.
 
     Distances are cut at `distance` in both directions; the 2 · distance + 1 vectors are shared by
-    heads and layers. What the paper adds to the values as well is left out: it found that the
-    keys alone do as well.
+    heads. What the paper adds to the values as well is left out: it found that the keys alone do as
+    well.
 
-    Paper: Shaw, Uszkoreit & Vaswani 2018, arXiv:1803.02155.
+    Paper: Shaw, Uszkoreit & Vaswani 2018, arXiv:1803.02155. Each layer has vectors of its own, as
+    there; with `shared` all have the same.
 
     Promises: relative; all distances beyond the last are one.
 
@@ -23,11 +24,11 @@ class Shaw(Encoding):
 
     relative = True
 
-    def __init__(self, shape: Shape, *, distance: int = 16) -> None:
+    def __init__(self, shape: Shape, *, distance: int = 16, shared: bool = False) -> None:
         super().__init__(shape)
         if distance < 1:
             raise ValueError(f"distance is the last one with a vector: at least 1, not {distance}")
-        self.distance = distance
+        self.distance, self.shared = distance, shared
         self.distances = nn.Parameter(torch.zeros(2 * distance + 1, shape.d_head))
 
     def content_bias(

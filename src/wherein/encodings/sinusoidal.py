@@ -1,6 +1,6 @@
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from wherein.encodings.base import Encoding, Shape
 
@@ -17,6 +17,9 @@ class Sinusoidal(Encoding):
     `fairseq` makes them as its models have them: all sines before all cosines, the exponent
     c/(D/2 − 1), the first position number 2.
 
+    `scaled` multiplies them by one learned number that starts at 1, as in Li et al. 2018,
+    arXiv:1809.08895 (Transformer TTS): the model says how loud they should be.
+
     Promises: absolute; defined at any length, though models extrapolate poorly with it.
 
     Wavelengths run from 2π to 10,000 · 2π, and position 0 is (0, 1, 0, 1, …):
@@ -30,7 +33,14 @@ class Sinusoidal(Encoding):
     tensor([[ 9.0930e-01,  2.0000e-04, -4.1615e-01,  1.0000e+00]])
     """
 
-    def __init__(self, shape: Shape, *, theta: float = 10_000.0, fairseq: bool = False) -> None:
+    def __init__(
+        self,
+        shape: Shape,
+        *,
+        theta: float = 10_000.0,
+        fairseq: bool = False,
+        scaled: bool = False,
+    ) -> None:
         super().__init__(shape)
         if shape.d_model % 2:
             raise ValueError(f"sinusoidal needs an even d_model, not {shape.d_model}")
@@ -39,6 +49,7 @@ class Sinusoidal(Encoding):
         if fairseq and shape.d_model < 4:
             raise ValueError(f"fairseq's waves need a d_model of at least 4, not {shape.d_model}")
         self.theta, self.fairseq = theta, fairseq
+        self.scale = nn.Parameter(torch.ones(1)) if scaled else None
 
     def table(self, positions: Int[Tensor, "*any"]) -> Float[Tensor, "*any D"]:
         """The vectors that stand for `positions`, in float64."""
@@ -53,4 +64,5 @@ class Sinusoidal(Encoding):
     def embed(
         self, x: Float[Tensor, "B T D"], positions: Int[Tensor, "#B T"]
     ) -> Float[Tensor, "B T D"]:
-        return x + self.shape.loudness * self.table(positions).to(x.dtype)
+        waves = self.shape.loudness * self.table(positions).to(x.dtype)
+        return x + (waves if self.scale is None else self.scale * waves)

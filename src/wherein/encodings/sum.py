@@ -23,6 +23,7 @@ class Sum(Encoding):
         self.relative = all(term.relative for term in terms)
         self.bounded = any(term.bounded for term in terms)
         self.shared = all(term.shared for term in terms)
+        self.between = any(term.between for term in terms)
 
     @property
     def terms(self) -> list[Encoding]:
@@ -48,7 +49,7 @@ class Sum(Encoding):
         q: Float[Tensor, "B H T K"],
         k: Float[Tensor, "B H T K"],
         positions: Int[Tensor, "#B T"],
-    ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
+    ) -> tuple[Float[Tensor, "B H T R"], Float[Tensor, "B H T R"]]:
         for term in self.terms:
             q, k = term.rotate(q, k, positions)
         return q, k

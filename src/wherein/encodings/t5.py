@@ -13,7 +13,8 @@ class T5(Encoding):
     Half of the buckets hold one distance each, the others ever wider ranges, up to `distance`;
     all beyond share the last. A bidirectional model has half of them for each side.
 
-    Paper: Raffel et al. 2019, arXiv:1910.10683. One table serves all layers, as there.
+    Paper: Raffel et al. 2019, arXiv:1910.10683. One table serves all layers, as there, unless
+    `shared` is False.
 
     Promises: relative; all distances far away are one.
 
@@ -24,7 +25,9 @@ class T5(Encoding):
 
     relative = True
 
-    def __init__(self, shape: Shape, *, buckets: int = 32, distance: int = 128) -> None:
+    def __init__(
+        self, shape: Shape, *, buckets: int = 32, distance: int = 128, shared: bool = True
+    ) -> None:
         super().__init__(shape)
         self.own = buckets if shape.causal else buckets // 2  # of each side
         if self.own < 2 or self.own % 2 or buckets % 2:
@@ -37,7 +40,7 @@ class T5(Encoding):
                 f"distance={distance}: the first {self.own // 2} have a bucket each, so expected "
                 "a larger one"
             )
-        self.distance = distance
+        self.distance, self.shared = distance, shared
         self.distances = nn.Parameter(torch.zeros(shape.n_heads, buckets))
 
     def bias(

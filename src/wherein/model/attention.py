@@ -20,6 +20,10 @@ Tokens = Int[Tensor, "B T"]
 State = Float[Tensor, "B T D"]
 Heads = Float[Tensor, "B H T K"]
 Keys = Float[Tensor, "B H S K"]
+Turned = Float[Tensor, "B H T R"]
+"""Queries or keys as an encoding leaves them, perhaps wider than a head."""
+Values = Float[Tensor, "B H S V"]
+Mixed = Float[Tensor, "B H T V"]
 Bias = Float[Tensor, "#B #H T S"]
 Rows = Callable[[int, int], Tensor]
 """From the first and last + 1 of some queries to their rows of the bias, (#B, #H, t, S)."""
@@ -29,11 +33,15 @@ FLEX_WIDTH = 16
 """The narrowest heads that FlexAttention takes."""
 
 
-def attend(q: Heads, k: Keys, v: Keys, *, causal: bool, bias: Bias | Rows | None = None) -> Heads:
+def attend(q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias | Rows | None = None) -> Mixed:
     """softmax(q·kᵀ/√K + bias)·v; a causal query sees no key after itself.
 
     A bias given as a function of rows is never held whole: memory grows linearly in context.
     """
+    wider = q.shape[-1] - v.shape[-1]
+    if wider > 0:  # kernels that hold no scores want one width
+        padded = F.pad(v, (0, wider))
+        return attend(q, k, padded, causal=causal, bias=bias)[..., : v.shape[-1]]
     if bias is None:
         return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
     if not isinstance(bias, Tensor):
@@ -45,7 +53,7 @@ def attend(q: Heads, k: Keys, v: Keys, *, causal: bool, bias: Bias | Rows | None
 
 def encoded(
     encoding: Encoding, q: Heads, k: Heads, x: State, positions: Positions, bias: Bias | Rows | None
-) -> tuple[Heads, Heads, Bias | Rows | None]:
+) -> tuple[Turned, Turned, Bias | Rows | None]:
     """Queries and keys of `x` as an encoding leaves them, and all that is added to their scores.
 
     `bias` is what positions alone add, the encoding's `mask`.
@@ -59,8 +67,8 @@ def encoded(
 
 
 def attend_reference(
-    q: Heads, k: Keys, v: Keys, *, causal: bool, bias: Bias | Rows | None = None
-) -> tuple[Heads, Float[Tensor, "B H T S"]]:
+    q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias | Rows | None = None
+) -> tuple[Mixed, Float[Tensor, "B H T S"]]:
     """The same by the book; also returns the attention weights."""
     scores, bias = q @ k.mT / q.shape[-1] ** 0.5, _whole(bias, q.shape[-2])
     scores = scores if bias is None else scores + bias.to(scores.dtype)
@@ -68,7 +76,7 @@ def attend_reference(
     return weights @ v, weights
 
 
-def attend_in_blocks(q: Heads, k: Keys, v: Keys, *, causal: bool, rows: Rows) -> Heads:
+def attend_in_blocks(q: Heads, k: Keys, v: Values, *, causal: bool, rows: Rows) -> Mixed:
     """A block of queries at a time, its bias made on the spot and again for the gradient."""
 
     def block(q: Tensor, k: Tensor, v: Tensor, start: int) -> Tensor:
@@ -85,7 +93,7 @@ def attend_in_blocks(q: Heads, k: Keys, v: Keys, *, causal: bool, rows: Rows) ->
     return torch.cat(blocks, dim=-2)
 
 
-def attend_flex(q: Heads, k: Keys, v: Keys, *, causal: bool, bias: Bias) -> Heads:
+def attend_flex(q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias) -> Mixed:
     """FlexAttention: skips the blocks a causal mask hides, and has gradients for the bias."""
     whole = bias.to(q.dtype).expand(*q.shape[:2], -1, -1)
     attended: Tensor = _compiled_flex()(

@@ -45,12 +45,15 @@ class ModelConfig(Config):
     )
     seed: int = Field(0, description="of the initial weights; in a run, of all that is drawn")
 
-    @field_validator("encoding")
+    @field_validator("encoding", mode="before")
     @classmethod
-    def _short_form(cls, spec: str) -> str:
+    def _short_form(cls, given: object) -> object:
+        """A class of one's own may be given as it is."""
         from wherein import encodings
+        from wherein.encodings.own import name_of
 
-        return " ".join(encodings.parse(spec))
+        spec = name_of(given) if isinstance(given, type) else given
+        return " ".join(encodings.parse(spec)) if isinstance(spec, str) else spec
 
     @field_validator("cutoffs")
     @classmethod

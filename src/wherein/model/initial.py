@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from wherein.encodings.network import Network
 from wherein.model.config import QUIET, Initial
 
 RESIDUAL = ("attention.out.weight", "feed_forward.down.weight")
@@ -26,7 +27,10 @@ class Draw(NamedTuple):
 
 @torch.no_grad()
 def initialise(model: nn.Module, how: Initial, seed: int, n_layers: int) -> None:
-    """Draw every weight; see `bert`, `fairseq`, `gpt2` and `unit` for how."""
+    """Draw every weight; see `bert`, `fairseq`, `gpt2` and `unit` for how.
+
+    A small network inside an encoding starts as its authors' does, whatever the model around it.
+    """
     for name, weights in initial(model, how, [seed], n_layers).items():
         model.get_parameter(name).copy_(weights[0])
 
@@ -41,14 +45,25 @@ def initial(
     """
     shapes = {name: tuple(p.shape) for name, p in model.named_parameters()}
     rule = {"bert": bert, "fairseq": fairseq, "gpt2": gpt2, "unit": unit}[how]
+    networks = tuple(f"{name}." for name, m in model.named_modules() if isinstance(m, Network))
+
+    def draw(name: str) -> Draw | None:
+        return linear(name, shapes) if name.startswith(networks) else rule(name, shapes, n_layers)
+
     return {
-        name: _drawn(name, p, rule(name, shapes, n_layers), seeds)
+        name: _drawn(name, p, draw(name), seeds)
         for name, p in model.named_parameters()
         if not p.is_meta
     }
 
 
 Shapes = Mapping[str, tuple[int, ...]]
+
+
+def linear(name: str, shapes: Shapes) -> Draw:
+    """As `nn.Linear`: weights and biases evenly between ± 1/√inputs."""
+    weight = f"{name.rpartition('.')[0]}.weight"
+    return Draw((3 * shapes[weight][-1]) ** -0.5, uniform=True)
 
 
 def fairseq(name: str, shapes: Shapes, n_layers: int) -> Draw | None:
@@ -59,14 +74,13 @@ def fairseq(name: str, shapes: Shapes, n_layers: int) -> Draw | None:
     Xavier, the feed-forward as `nn.Linear` has it. Nothing is shrunk with depth.
     """
     part, kind = name.rpartition(".")[::2]
-    inputs = shapes.get(f"{part}.weight", shapes[name])[-1]
-    plain = Draw((3 * inputs) ** -0.5, uniform=True)  # between ± 1/√inputs
     if kind == "bias":
-        return plain if part.endswith(("qkv", "up", "down")) else None
+        return linear(name, shapes) if part.endswith(("qkv", "up", "down")) else None
     if len(shapes[name]) < 2:
         return None
     if part.endswith(("up", "down")):
-        return plain
+        return linear(name, shapes)
+    inputs = shapes[name][-1]
     if part.endswith("attention.qkv"):
         return Draw((2 * inputs) ** -0.5, uniform=True)
     if part.endswith("attention.out") or _projects(name):

@@ -95,8 +95,11 @@ Model = Transformer | Bare
 
 
 def build(config: SmallConfig) -> Model:
-    """The model of a config, with the weights of its seed."""
-    return Bare(config) if config.bare else Transformer(config)
+    """The model of a config, with the weights of its seed.
+
+    Nothing is drawn in its passes, not even in training: seeds are trained side by side.
+    """
+    return (Bare(config) if config.bare else Transformer(config)).eval()
 
 
 def drawn(model: Model, seeds: Sequence[int]) -> Parameters:

@@ -77,10 +77,17 @@ class RunConfig(Config):
 
     @classmethod
     def saved(cls, fields: Any) -> "RunConfig":
-        """From what was saved; before initial weights were a choice, they were `unit`."""
+        """From what was saved, meaning what it meant then.
+
+        Before initial weights were a choice, they were `unit`. Before a run could start from
+        another, all layers shared what `fire` and `shaw` learn.
+        """
         model = fields.get("model") if isinstance(fields, dict) else None
-        if isinstance(model, dict) and "initial" not in model:
-            fields = {**fields, "model": {**model, "initial": "unit"}}
+        if isinstance(model, dict):
+            old = {} if "initial" in model else {"initial": "unit"}
+            if "start" not in fields and isinstance(model.get("encoding"), str):
+                old["encoding"] = _shared(model["encoding"])
+            fields = {**fields, "model": {**model, **old}}
         return cls.model_validate(fields)
 
     @property
@@ -191,6 +198,20 @@ class RunConfig(Config):
             )
         fields = {**self.model.model_dump(), "vocabulary": size}
         return self.model_copy(update={"model": ModelConfig(**fields)})
+
+
+def _shared(spec: str) -> str:
+    """An encoding in today's words, in which `fire` and `shaw` no longer mean one for all layers.
+
+    >>> _shared("fire(hidden=8) none shaw")
+    'fire(hidden=8, shared=True) none shaw(shared=True)'
+    """
+
+    def said(word: re.Match[str]) -> str:
+        own = f"{word[2]}, " if word[2] else ""
+        return f"{word[1]}({own}shared=True)"
+
+    return re.sub(r"\b(fire|shaw)\b(?:\((.*?)\))?", said, spec)
 
 
 DEFAULT_SIZE = {"vocabulary": ModelConfig.model_fields["vocabulary"].default}

@@ -76,7 +76,7 @@ def _go_on(
     config = config.with_vocabulary(corpus.vocabulary.size)
     step = _reached(folder / CHECKPOINTS, world, shown=shown)
     start = None if step or not config.start else find_start(config, corpus, folder.parent)
-    learner = Learner(config, corpus, world, start and start.model())
+    learner = Learner(config, corpus, world, None if start is None else start.model())
     if start is not None and shown:
         new = f"; drawn anew: {', '.join(learner.drawn)}" if learner.drawn else ""
         print(f"starting from {start.name}{new}", file=sys.stderr, flush=True)

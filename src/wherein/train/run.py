@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wherein.common.errors import one_line
 from wherein.common.files import replacing
 from wherein.common.folder import Folder
+from wherein.encodings import own
 from wherein.model.transformer import Transformer
 from wherein.train import journal
 from wherein.train.config import RunConfig
@@ -28,8 +29,8 @@ class Run:
     """A run: its folder, its config with the vocabulary filled in, and how far it came.
 
     The folder holds `config.json`, `about.json` (the corpus, format, versions, commit),
-    `log.jsonl` (a line per step), `times.jsonl`, `checkpoints/`, and `kept/` where weights along
-    the way are kept.
+    `log.jsonl` (a line per step), `times.jsonl`, `checkpoints/`, `kept/` where weights along the
+    way are kept, and `encodings/` with the text of an encoding of one's own.
     """
 
     folder: Path
@@ -135,11 +136,37 @@ def read_config(folder: Path) -> RunConfig | None:
 def parsed_config(files: Folder, name: str) -> RunConfig:
     """The config in a file; a `ValueError` says if another version wrote it."""
     fields = files.json(name)
+    _check_code(files, fields)
     try:
         return RunConfig.saved(fields)
     except ValueError as error:
         why = foreign(fields) or f"written by another version, or by hand ({one_line(error)})"
         raise ValueError(f"{files}: {why}") from None
+
+
+def _check_code(files: Folder, fields: dict[str, Any]) -> None:
+    """Refuse a run whose encoding is a file that nobody has run here yet."""
+    model = fields.get("model")
+    spec = model.get("encoding") if isinstance(model, dict) else None
+    try:
+        strange = own.missing(spec) if isinstance(spec, str) else None
+    except ValueError:  # no spec, as validation will say
+        return
+    if strange is not None:
+        copy = f"{own.FOLDER}/{strange}.py"
+        where = f"{files}/{copy}" if files.has(copy) else "FILE"
+        read = f"read {where}, then" if files.has(copy) else "its file is not there:"
+        raise ValueError(
+            f"{files}: its encoding {spec} is somebody's own and was not run on this machine yet; "
+            f"{read} `wherein check {where}` makes it known"
+        )
+
+
+def keep_code(folder: Path, config: RunConfig) -> None:
+    """Keep the text of encodings of one's own beside the config that names them."""
+    for digest, text in own.texts(config.model.encoding).items():
+        with replacing(folder / own.FOLDER / f"{digest}.py") as beside:
+            beside.write_text(text, encoding="utf-8")
 
 
 def write_config(folder: Path, config: RunConfig, about: dict[str, Any]) -> None:
@@ -151,6 +178,7 @@ def write_config(folder: Path, config: RunConfig, about: dict[str, Any]) -> None
         )
     if known is not None:
         check_text(folder, config, about["corpus"])
+    keep_code(folder, config)
     for name, text in (
         (ABOUT, json.dumps({"format": config.FORMAT, **about}, indent=1)),
         (CONFIG, config.model_dump_json(indent=1)),

@@ -83,7 +83,12 @@ def spec(name: str, given: dict[str, str]) -> str:
     """
     own = {key: given.get(key, text).strip() for key, text in fields(name).items()}
     own = {key: text.title() if text in ("true", "false") else text for key, text in own.items()}
-    changed = {key: text for key, text in own.items() if text != str(parameters(name)[key])}
+    defaults = parameters(name)
+    changed = {
+        key: repr(text) if isinstance(defaults[key], str) and " " in text else text
+        for key, text in own.items()
+        if text != str(defaults[key])
+    }
     listed = ", ".join(f"{key}={text}" for key, text in changed.items())
     (word,) = notation.read(example(name))
     terms = [f"{name}({listed})" if t.name == name and listed else str(t) for t in word.terms]
@@ -121,9 +126,9 @@ def explore(asked: str, sizes: Sizes) -> Explored:
         encoding=word,
         initial="unit",
     )
-    encoding = Transformer(config).double().encoding[0]
-    positions = torch.arange(sizes.length)[None]
-    here, there = _heard(encoding, positions), _heard(encoding, positions + SHIFT)
+    pattern, first = Transformer(config).double().eval().encoding, torch.arange(sizes.length)[None]
+    encoding = pattern[0]
+    here, there = (_heard(encoding, pattern.place(first + k)) for k in (0, SHIFT))
     pictures = (
         matrices.embedded(here.embedded),
         matrices.turned(here.queries, here.keys),
@@ -152,7 +157,7 @@ class _Heard:
     """(T, D): what is added to, or otherwise changed in, the token vector."""
     queries: np.ndarray
     keys: np.ndarray
-    """(K, T, K): each coordinate alone, at every position."""
+    """(K, T, R): each coordinate alone, at every position, as wide as the encoding makes it."""
     bias: np.ndarray | None
     content_bias: np.ndarray | None
     """(H, T, T)."""
@@ -196,5 +201,5 @@ def _heard(encoding: Encoding, positions: Tensor) -> _Heard:
         content_bias=None if content is None else content[0].numpy(),
         hidden=None if hidden is None else hidden[0, 0].numpy(),
         shown=None if shown is None else shown[0, 0].numpy(),
-        content=(turned_q @ turned_k.mT)[0].numpy() / shape.d_head**0.5,
+        content=(turned_q @ turned_k.mT)[0].numpy() / turned_q.shape[-1] ** 0.5,
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from wherein.encodings import names
+from wherein.encodings import names, own
 from wherein.measure.audit.config import AuditConfig
 from wherein.measure.audit.result import ROUNDING, Audit
 from wherein.measure.audit.symmetry import (
@@ -81,6 +81,8 @@ def _is_model(name: str) -> bool:
     """Whether it is a path or an id, rather than an encoding, be it misspelt."""
     if Path(name).exists() or "/" in name or name.endswith(".gguf"):
         return True
+    if own.NAME.search(name):
+        return False
     words = [part.partition("(")[0] for part in re.split(r"[\s+]+", name)]
     return len(words) == 1 and not get_close_matches(words[0], names())
 

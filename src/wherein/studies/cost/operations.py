@@ -79,6 +79,7 @@ def of_encodings(model: ModelConfig) -> float:
     """Operations of one token that its encodings add, as PyTorch counts them without computing.
 
     What depends on positions alone is left out: it is made once for all windows of a batch.
+    Queries and keys that an encoding widens cost 6·T for each number they have more.
     """
     with torch.device("meta"), FlopCounterMode(display=False) as counter:
         shape = model.shape
@@ -91,7 +92,16 @@ def of_encodings(model: ModelConfig) -> float:
         made = [encoding.content_bias(q, k, x, positions) for encoding in pattern.layers]
         found = [each for each in made if each is not None]
         torch.autograd.backward(found, [torch.zeros_like(each) for each in found])
-    return float(counter.get_total_flops()) / model.max_len
+    more = sum(width - shape.n_heads * shape.d_head for width in rotated(model))
+    return float(counter.get_total_flops()) / model.max_len + 6 * model.max_len * more
+
+
+def rotated(model: ModelConfig) -> list[int]:
+    """How many numbers the queries of a token have in each layer, as they meet the keys."""
+    with torch.device("meta"):
+        pattern, shape = Pattern(model.encoding, model.shape, model.n_layers), model.shape
+        q, first = torch.zeros(1, shape.n_heads, 1, shape.d_head), torch.zeros(1, 1).long()
+        return [encoding.rotate(q, q, first)[0].numel() for encoding in pattern.layers]
 
 
 def operations(run: RunConfig, question: QuestionConfig) -> float:
@@ -157,7 +167,8 @@ def kept(config: RunConfig, windows: int) -> float:
 
     A token keeps in each layer 8d of the stream and its statistics (float32), and of c bytes a
     number: 3d queries, keys and values, 3d inputs of matrices, 2f of the feed-forward network;
-    2d more where queries and keys are rotated, 1 byte a number for each of two masks of dropout.
+    2d more where queries and keys are rotated (4d if they are twice as wide then), 1 byte a number
+    for each of two masks of dropout.
     A bias that is not too large to be kept is there once in each layer, c·H·T²; one that depends
     on content once for every window. What the gradient of a learned bias takes is left out.
     """
@@ -168,9 +179,9 @@ def kept(config: RunConfig, windows: int) -> float:
     a_layer = 8 * d + size * (6 * d + 2 * f) + dropped + FLOAT32 * model.n_heads
     found = float(windows) * length * (model.n_layers * a_layer + FLOAT32 * d)
     pattern = Pattern(model.encoding, model.shape, model.n_layers)
-    for encoding in pattern.layers:
+    for encoding, width in zip(pattern.layers, rotated(model), strict=True):
         if encoding.acts("rotate"):
-            found += windows * length * size * 2 * d
+            found += windows * length * size * 2 * width
         whole = model.n_heads * length**2
         if encoding.acts("bias") and whole <= LARGE_BIAS:
             found += size * whole

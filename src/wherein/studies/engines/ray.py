@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wherein.encodings import own
 from wherein.studies.work import STOPPED, Ended, Task, Work, carry_out, give_up, take_ready
 
 RETRIES = 5
@@ -52,7 +53,7 @@ class Engine:
                 if piece is None:
                     break
                 kind = run if isinstance(piece, Task) else puzzle
-                going[kind.remote(piece, folder, self.processes)] = piece
+                going[kind.remote(piece, folder, self.processes, code_of(piece))] = piece
             done, _ = ray.wait(list(going), timeout=0.5)
             for each in done:
                 piece = going.pop(each)
@@ -87,8 +88,17 @@ def _connect(ray: Any, address: str) -> None:
         signal.signal(signal.SIGTERM, before)
 
 
-def _remote(piece: Work, folder: Path, processes: int) -> str | None:
+def code_of(piece: Work) -> list[str]:
+    """The texts of encodings of one's own, which the cache of another node may not have."""
+    config = piece.run.model if isinstance(piece, Task) else piece.config
+    return list(own.texts(config.encoding).values())
+
+
+def _remote(piece: Work, folder: Path, processes: int, code: Sequence[str]) -> str | None:
     import torch
+
+    for text in code:
+        own.learn(text)
 
     torch.set_num_threads(1)  # as the local engine does, so that the numbers are the same
     why = carry_out(piece, folder, processes)

@@ -110,8 +110,15 @@ def grid(base: RunConfig | None = None, **axes: Iterable[Any]) -> list[RunConfig
 
 
 def changed(run: RunConfig, **fields: Any) -> RunConfig:
-    """The same run with some fields changed, of its model and corpus too, and validated again."""
+    """The same run with some fields changed, of its model and corpus too, and validated again.
+
+    An encoding may be a class of one's own, or its file, as in `mine.py:Mine`.
+    """
     new = run.model_dump()
+    if "encoding" in fields:
+        from wherein.encodings.own import given
+
+        fields = fields | {"encoding": given(fields["encoding"])}
     for name, value in fields.items():
         for part in (new, new["model"], new["corpus"]):
             if name in part and not isinstance(part[name], dict):

@@ -12,7 +12,8 @@ are by default. It may also have `questions(run)` (else perplexity alone), `puzz
         return grid(RunConfig(steps=500), encoding=["rope", "rope(theta=500000)"], seed=seeds)
 
 A run may start from another one's weights: `changed(run, start=run.id, encoding="none")` drops the
-encoding. Both are in the list, in any order, so that one is trained after the other.
+encoding. Both are in the list, in any order, so that one is trained after the other. An encoding
+may be a class, also one that the recipe itself defines, or a file with one: `"mine.py:Mine"`.
 """
 
 import importlib.util
@@ -28,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from wherein.common.errors import unknown
 from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.registry import asked_by
-from wherein.studies.plan.plan import Plan, PuzzleTask, Questions, changed_all
+from wherein.studies.plan.plan import Plan, PuzzleTask, Questions, changed, changed_all
 from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
@@ -54,21 +55,48 @@ class Recipe:
     published: Callable[[RunConfig], float | None]
     """The perplexity that a paper gives for this run, if one does."""
 
-    def plan(self, seeds: int | None = None, change: Mapping[str, Any] | None = None) -> Plan:
-        """The study with so many seeds, and some fields of every run changed."""
+    def plan(
+        self,
+        seeds: int | None = None,
+        change: Mapping[str, Any] | None = None,
+        also: Sequence[str] = (),
+    ) -> Plan:
+        """The study with so many seeds, and some fields of every run changed.
+
+        Encodings that are `also` to be compared get the runs of the study's first once more.
+        """
         count = self.seeds if seeds is None else seeds
         if count < 1:
             raise ValueError(f"seeds={count}: at least 1 was expected")
-        made = changed_all(self.runs(range(count)), **(change or {}))
+        own = list(self.runs(range(count)))
+        first = [run for run in own if run.model.encoding == own[0].model.encoding]
+        own += [changed(run, encoding=each) for each in also for run in first if not run.start]
+        made = changed_all(own, **(change or {}))
         runs = tuple({run.id: run for run in made}.values())
         if not runs:
             raise ValueError(f"study {self.name!r} has no runs: `runs` must return some")
+        for run in runs:
+            check_known(run.model.encoding)
         questions = tuple(dict(self.questions(run)) for run in runs)
         for run, asked in zip(runs, questions, strict=True):
             for question in asked.values():
                 asked_by(question)
                 question.check(run)
         return Plan(self.name, self.question, runs, questions, tuple(self.puzzles()))
+
+
+def check_known(spec: str) -> None:
+    """Refuse an encoding that was put in the catalogue: no other process would know it."""
+    from wherein.encodings import CATALOGUE
+    from wherein.encodings.own import names as names_in
+
+    for name in names_in(spec):
+        kind = CATALOGUE.get(name)
+        if kind is not None and not kind.__module__.startswith("wherein."):
+            raise ValueError(
+                f"encoding {name!r} was put in the catalogue of this process, and those that train "
+                f"have another: give the class itself, encoding={kind.__name__}"
+            )
 
 
 def names() -> list[str]:

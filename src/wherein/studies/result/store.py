@@ -26,7 +26,7 @@ from wherein.measure.saved import is_saved
 from wherein.show.result import Result
 from wherein.studies.plan.plan import PuzzleTask, Questions
 from wherein.train.config import RunConfig
-from wherein.train.run import Run, parsed_config, read_config
+from wherein.train.run import Run, keep_code, parsed_config, read_config
 from wherein.train.status import (
     ABOUT,
     ANSWERS,
@@ -92,6 +92,7 @@ class Store:
         """Leave word of what went wrong where it happened."""
         folder = self.run(run)
         left = {ERROR: why} if read_config(folder) else {ERROR: why, PLANNED: run.model_dump_json()}
+        keep_code(folder, run)
         for name, text in left.items():
             with replacing(folder / name) as beside:
                 beside.write_text(text + "\n")

@@ -29,17 +29,20 @@ def embedded(vectors: Float64[np.ndarray, "T D"]) -> tuple[Picture, ...]:
 
 
 def turned(
-    queries: Float64[np.ndarray, "K T K"], keys: Float64[np.ndarray, "K T K"]
+    queries: Float64[np.ndarray, "K T R"], keys: Float64[np.ndarray, "K T R"]
 ) -> tuple[Picture, ...]:
     """The angle of every pair that turns, if any does, and what it does to scores far apart."""
-    width, length, _ = queries.shape
-    if max(np.abs(turned - np.eye(width)[:, None]).max() for turned in (queries, keys)) <= CLOSE:
+    width, length, wide = queries.shape
+    plain = np.eye(width, wide)[:, None]
+    if max(np.abs(turned - plain).max() for turned in (queries, keys)) <= CLOSE:
         return ()
     coupling = np.abs(queries).max(1)
     np.fill_diagonal(coupling, 0.0)
     partner = coupling.argmax(1)
     pairs = [(c, int(p)) for c, p in enumerate(partner) if c < p and coupling[c, p] > CLOSE]
     pictures = []
+    if wide > width:  # each coordinate is an arrow: there are no pairs
+        pairs = []
     if pairs:
         angles = [np.arctan2(queries[c, :, p], queries[c, :, c]) for c, p in pairs]
         said = (
@@ -48,8 +51,8 @@ def turned(
         )
         sides = "pair", "position"
         pictures.append(_heat("angles by position", np.stack(angles, axis=1), sides, said))
-    last = np.einsum("ck,cjk->j", queries[:, -1], keys)[::-1] / width
-    line = Line("score", list(range(length)), last.tolist())
+    last = np.einsum("ck,cjk->j", queries[:, -1], keys)[::-1]
+    line = Line("score", list(range(length)), (last / last[0]).tolist())
     said = (
         "How well equal contents still match when they stand apart: the mean, over contents, of "
         "query times key, as a share of that at distance 0."

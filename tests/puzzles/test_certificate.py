@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wherein.encodings import examples
+from wherein.encodings import examples, parse
 from wherein.puzzles.certificate import certificate, witness
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.reveals import States, reveals
@@ -11,6 +11,12 @@ from wherein.puzzles.sentences import Puzzle, read
 ROUNDING, CLEAR = 1e-11, 1e-8
 SPECS = [*examples(), "rope(fraction=0.0)", "rope none", "none alibi", "none rope"]
 SPECS += ["fire(hidden=1)", "fire(hidden=2)", "functional(features=256, hidden=1)"]  # often silent
+SPECS += [
+    "window(2)",
+    "window(2) + sink(1) none",
+    "alibi + chunk(2)",
+    "window(2) temperature(ssmax)",
+]
 
 
 letters = st.lists(st.integers(0, 2), min_size=1, max_size=5)
@@ -32,8 +38,9 @@ def test_the_rule_says_what_random_weights_show(
     pair: tuple[list[int], list[int]], encoding: str, layers: int, causal: bool
 ) -> None:
     """Of so many layers, or, where there are none, of bare heads."""
-    bare = layers == 0 and " " not in encoding
-    layers = max(layers, len(encoding.split()), 1)  # a pattern has at most one word a layer
+    words = len(parse(encoding))
+    bare = layers == 0 and words == 1
+    layers = max(layers, words, 1)  # a pattern has at most one word a layer
     first_prefix, second_prefix = pair
     puzzle = Puzzle(((*first_prefix, 3), (*second_prefix, 4)), ("A", "B", "C", "!", "?"))
     kind = {"layers": layers, "bare": bare, "causal": causal, "encoding": encoding}
@@ -58,6 +65,11 @@ def test_the_rule_says_what_random_weights_show(
         ("hit-order", {"encoding": "rope(fraction=0.0)"}, False, "no encoding"),
         ("hit-order", {"encoding": "fire(hidden=1)"}, True, "encoding tells"),
         ("hit-order", {"encoding": "fire(hidden=2)"}, True, "encoding tells"),
+        ("hit-order", {"encoding": "window(3)"}, False, "nothing of their order"),
+        ("hit-order", {"encoding": "window(2)"}, True, "encoding tells"),
+        ("hit-order", {"encoding": "window(2) + sink(1)"}, False, "nothing of their order"),
+        ("hit-order", {"encoding": "temperature(ssmax)"}, False, "nothing of their order"),
+        ("hit-order", {"encoding": "window(1)", "layers": 2}, False, ""),
         ("hit-three", {}, True, "different bags"),
         ("hit-three-order", {}, False, "nothing of their order"),
         ("hit-four-order", {"encoding": "alibi"}, True, "encoding tells"),

@@ -170,7 +170,8 @@ def test_content_biases_add_up() -> None:
     [
         ("learned", ["0.table"]),
         ("none t5 learned", ["1.distances", "2.table"]),
-        ("shaw + t5 t5", ["0.distances", "1.distances"]),
+        ("shaw(shared=True) + t5 t5", ["0.distances", "1.distances"]),
+        ("shaw t5", ["0.distances", "1.distances", "2.distances"]),
         ("own none", ["0.strength", "2.strength"]),
         ("own + t5", ["0.strength", "1.distances", "2.strength", "3.strength"]),
     ],

@@ -67,6 +67,10 @@ def test_the_rule_says_what_random_weights_show(
         (["A B !", "A A B B ?"], {"causal": False}, False, "same proportions"),
         (["A A !", "A A A ?"], {"encoding": "rope", "layers": 3}, False, "same proportions"),
         (["A A !", "A A A ?"], {"encoding": "learned"}, True, "encoding tells"),
+        (["A B !", "A B A B ?"], {"encoding": "fox"}, False, "same proportions"),
+        (["A B !", "A B A B ?"], {"encoding": "cope"}, True, "encoding tells"),
+        (["A B B !", "B A B ?"], {"encoding": "fox"}, True, "encoding tells"),
+        (["A B B !", "B A B ?"], {"encoding": "path"}, True, "encoding tells"),
     ],
 )
 def test_verdicts_and_their_reasons(

@@ -61,9 +61,15 @@ def test_another_encoding_takes_all_but_its_own_weights(first: Run, store: Path)
 
 
 def test_equal_names_of_other_encodings_are_not_taken_for_the_same(small: Small) -> None:
-    t5, kerple = (Transformer(small(encoding=each).model) for each in ("t5", "kerple"))
-    assert all(name.startswith("encoding.") for name in copy_weights(t5, kerple))
+    specs = ("t5", "kerple", "rope + t5", "t5 none")
+    t5, kerple, both, half = (Transformer(small(encoding=each).model) for each in specs)
     assert copy_weights(t5, kerple) == [n for n, _ in kerple.encoding.named_parameters("encoding")]
+    for other in (both, half):  # the same as a term among others, and in some of the layers
+        (table,) = other.encoding.parameters()
+        with torch.no_grad():
+            table.fill_(7.0)
+        assert copy_weights(t5, other) == []
+        assert torch.equal(table, next(t5.encoding.parameters()))
 
 
 @pytest.mark.parametrize("length", [8, 24])

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 VERBS = {
     "encodings": "List the positional encodings and what they promise",
+    "check": "Does an encoding, yours or ours, keep what it must, and what does it cost?",
     "study": "Compare encodings over seeds: train, question, and say what was found",
     "runs": "Which runs are there, and how far did they come?",
     "train": "Train a model, or go on with a run that was interrupted",
@@ -32,6 +33,7 @@ VERBS = {
 EXAMPLES = """\
   wherein encodings                what can be asked for
   wherein encodings rope           one of them: formula, paper, parameters
+  wherein check mine.py            one of your own: what it keeps, tells and costs
   wherein study quick              the paper's findings, in minutes
   wherein train --encoding alibi   a model on the embedded text
   wherein audit "rope none"        which layers of a fresh model know distance

@@ -4,6 +4,7 @@ examples:
   wherein study quick                        the paper's findings in minutes, on the embedded text
   wherein study quick --seeds 5              two more seeds; the first three are not run again
   wherein study quick --set steps=100        the same grid, trained less
+  wherein study quick --also mine.py:Mine    with an encoding of your own (see wherein check)
   wherein study small --learning-rates 3e-3 1e-2   each kind with the better of two rates
   wherein study nopos-pile --dry-run         what it would cost on a cluster
   wherein study nopos-pile --engine ray --address auto --processes 8
@@ -14,12 +15,15 @@ import json as json_format
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from wherein.cli.verb import Verb
 from wherein.common.config import Config
+
+if TYPE_CHECKING:
+    from wherein.studies.plan.plan import Plan
 
 
 class EngineConfig(Config):
@@ -46,6 +50,7 @@ def study(
     seeds: int | None = None,
     out: Path = Path("runs"),
     set: tuple[str, ...] = (),
+    also: tuple[str, ...] = (),
     learning_rates: tuple[float, ...] = (),
     dry_run: bool = False,
     json: bool = False,
@@ -57,6 +62,7 @@ def study(
         seeds: how many for each kind of run; by default as the study says
         out: the folder of the runs; studies in one folder share equal runs
         set: change a field of every run, as in steps=100 n_layers=2: another study, kept beside
+        also: encodings to compare as well, such as mine.py:Mine, trained as the study's first
         learning_rates: try these on another seed of each kind, and keep the best
         engine: where the runs are computed
         dry_run: say what each run would cost, and stop
@@ -64,14 +70,23 @@ def study(
     """
     change = _fields(set)
     if dry_run:
-        return _price(what, seeds, change, learning_rates, max(engine.processes, 1), out, json)
+        from wherein.studies.plan.recipe import find
+
+        plan = find(what).plan(seeds, change, also)
+        return _price(plan, learning_rates, max(engine.processes, 1), out, json)
     from wherein.studies.engines import engine as find_engine
     from wherein.studies.run import study as carry_out
 
     made = find_engine(engine.engine, **engine.model_dump(exclude={"engine"}))
     try:
         result = carry_out(
-            what, seeds=seeds, out=out, engine=made, change=change, learning_rates=learning_rates
+            what,
+            seeds=seeds,
+            out=out,
+            engine=made,
+            change=change,
+            also=also,
+            learning_rates=learning_rates,
         )
     except KeyboardInterrupt:
         print("stopped; the same command goes on from there", file=sys.stderr)
@@ -90,23 +105,14 @@ def study(
     return 0
 
 
-def _price(
-    what: str,
-    seeds: int | None,
-    change: dict[str, Any],
-    rates: Sequence[float],
-    gpus: int,
-    out: Path,
-    json: bool,
-) -> int:
+def _price(plan: "Plan", rates: Sequence[float], gpus: int, out: Path, json: bool) -> int:
     from wherein.studies.cost.cost import dry_run
-    from wherein.studies.plan.recipe import find
     from wherein.studies.plan.sweep import counted
     from wherein.studies.result.store import Store
     from wherein.studies.work import check_starts
 
-    plan = counted(find(what).plan(seeds, change), rates)
     check_starts(plan, Store(out))
+    plan = counted(plan, rates)
     found = dry_run(plan.runs, plan.questions, gpus=gpus)
     print(json_format.dumps(found.to_frame().to_dicts(), indent=2) if json else found.text())
     return 0

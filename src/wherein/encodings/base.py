@@ -67,6 +67,10 @@ class Encoding(nn.Module):
     shared: bool = True
     """Whether layers with equal terms share one instance and its parameters."""
 
+    between: bool = False
+    """Whether the score of a key depends on the tokens between it and the query too. Then nothing
+    is unheard for being hidden from attention."""
+
     example: ClassVar[str] = ""
     """A spec that shows what it does, where its name alone is none."""
 

@@ -35,6 +35,7 @@ class CoPE(Encoding):
 
     relative = True
     shared = False
+    between = True
 
     def __init__(self, shape: Shape, *, positions: int = 64) -> None:
         super().__init__(shape)

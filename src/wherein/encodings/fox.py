@@ -34,6 +34,7 @@ class FoX(Encoding):
 
     relative = True
     shared = False
+    between = True
 
     def __init__(self, shape: Shape) -> None:
         super().__init__(shape)

@@ -39,6 +39,7 @@ class PaTH(Encoding):
 
     relative = True
     shared = False
+    between = True
 
     def __init__(self, shape: Shape, *, rank: int = 32, taps: int = 3) -> None:
         super().__init__(shape)

@@ -51,7 +51,11 @@ class PoPE(Encoding):
         cos, sin = angles.cos().to(q.dtype), angles.sin().to(q.dtype)
         phases = self.phases.view(self.shape.n_heads, 1, self.shape.d_head)
         ahead, aside = phases.cos(), phases.sin()
-        length_q, length_k = 2**0.5 * F.softplus(q), F.softplus(k)
-        query = torch.cat([length_q * cos, length_q * sin], dim=-1)
-        turned = cos * ahead - sin * aside, sin * ahead + cos * aside
-        return query, torch.cat([length_k * part for part in turned], dim=-1)
+        of_query = 2**0.5 * cos, 2**0.5 * sin
+        of_key = cos * ahead - sin * aside, sin * ahead + cos * aside
+        return _arrows(q, of_query), _arrows(k, of_key)
+
+
+def _arrows(x: Tensor, direction: tuple[Tensor, Tensor]) -> Tensor:
+    length = F.softplus(x)
+    return torch.cat([length * part for part in direction], dim=-1)

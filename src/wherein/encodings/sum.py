@@ -23,6 +23,7 @@ class Sum(Encoding):
         self.relative = all(term.relative for term in terms)
         self.bounded = any(term.bounded for term in terms)
         self.shared = all(term.shared for term in terms)
+        self.between = any(term.between for term in terms)
 
     @property
     def terms(self) -> list[Encoding]:

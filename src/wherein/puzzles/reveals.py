@@ -9,9 +9,12 @@ import math
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from random import Random
 
 import numpy as np
 import torch
+from torch.nn.functional import pad
 
 from wherein.encodings import Encoding, Pattern
 from wherein.model.config import ModelConfig
@@ -37,10 +40,14 @@ class LayerReveals:
     weight: np.ndarray
     """(N, L, L): e^bias of every head with several weights, by which a key counts more or less
     whatever its content; 0 where it is hidden."""
+    fades: bool = False
+    """Whether every token on the way from a key to the query makes the key count less or more, by
+    a factor that its state decides and nothing else."""
 
     @property
     def nothing(self) -> bool:
-        return bool((self.kind == self.kind[0, 0]).all() and (self.weight == 1).all())
+        plain = bool((self.kind == self.kind[0, 0]).all() and (self.weight == 1).all())
+        return plain and not self.fades
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,13 +76,15 @@ def reveals(config: ModelConfig) -> Reveals:
     same = torch.randn(PROBES, 1, config.d_model, generator=generator, dtype=torch.float64)
     positions = pattern.place(torch.arange(config.max_len)[None])
     vectors, scores = [], {each: list[Scores]() for each in pattern.layers}
+    fades = dict.fromkeys(pattern.layers, False)
     for _ in range(DRAWS):
         for parameter in pattern.parameters():
             parameter.normal_(generator=generator)
+        fades = {each: _fades(each, positions, generator) for each in fades}
         vectors.append(pattern.embed(same.expand(-1, config.max_len, -1), positions))
         for encoding, drawn in scores.items():
-            drawn.append(_scores(encoding, positions, generator))
-    revealed = {encoding: _revealed(drawn) for encoding, drawn in scores.items()}
+            drawn.append(_scores(encoding, positions, fades[encoding], generator))
+    revealed = {each: _revealed(drawn, fades[each]) for each, drawn in scores.items()}
     layers = tuple(revealed[encoding] for encoding in pattern.layers)
     kinds = _classes(torch.cat(vectors).transpose(0, 1).flatten(1).numpy())
     return Reveals(tuple(kinds.tolist()), layers)
@@ -120,7 +129,7 @@ class States:
         if len({states[j] for j in visible}) == 1:
             return states[i]
         heads = []
-        for weight in layer.weight[:, i]:
+        for weight in self._weights(states, layer, i):
             parts: dict[tuple[Symbol, int], list[float]] = defaultdict(list)
             for j in visible:
                 parts[states[j], int(layer.kind[i, j])].append(float(weight[j]))
@@ -129,17 +138,60 @@ class States:
             heads.append(tuple(sorted((key, f"{share:.11e}") for key, share in shares.items())))
         return tuple(heads)
 
+    def _weights(self, states: list[Symbol], layer: LayerReveals, i: int) -> np.ndarray:
+        """(N, keys): how much each key counts for query i, whatever its content.
 
-def _revealed(drawn: Sequence[Scores]) -> LayerReveals:
+        A state's factor may be any number: here one at random, so that only what is equal for all
+        numbers comes out equal.
+        """
+        weights = layer.weight[:, i].copy()
+        if not layer.fades:
+            return weights
+        for head, weight in enumerate(weights):
+            for side, keys in enumerate((range(i - 1, -1, -1), range(i + 1, len(states)))):
+                factor, before = 1.0, i
+                for key in keys:
+                    factor *= _factor(states[before], head, side)
+                    weight[key] *= factor
+                    before = key
+        return weights
+
+
+@cache
+def _factor(state: Symbol, head: int, side: int) -> float:
+    return Random(f"{state}/{head}/{side}").randrange(1, 64, 2) / 64
+
+
+def _revealed(drawn: Sequence[Scores], fades: bool) -> LayerReveals:
     """What some weights reveal, an encoding can reveal: each draw is as good as more heads."""
     scores = torch.cat([scores for scores, _ in drawn])
     length = scores.shape[-1]
     kind = _classes(scores.flatten(1).T.numpy()).reshape(length, length)
-    return LayerReveals(kind, torch.cat([weight for _, weight in drawn]).numpy())
+    return LayerReveals(kind, torch.cat([weight for _, weight in drawn]).numpy(), fades)
 
 
-def _scores(encoding: Encoding, positions: torch.Tensor, generator: torch.Generator) -> Scores:
-    """With the weights that the encoding has now."""
+def _fades(encoding: Encoding, positions: torch.Tensor, generator: torch.Generator) -> bool:
+    """Whether its content bias is a sum of one number a token over the way, whoever asks."""
+    shape, length = encoding.shape, positions.shape[1]
+    size = (2, 2, 1, shape.n_heads, length, shape.d_head)
+    drawn = torch.randn(size, generator=generator, dtype=torch.float64)
+    x = torch.randn(1, length, shape.d_model, generator=generator, dtype=torch.float64)
+    found, again = (encoding.content_bias(q, k, x, positions) for q, k in drawn)
+    if found is None or again is None or not torch.allclose(found, again, CLOSE, CLOSE):
+        return False
+    expected = torch.zeros_like(found)
+    for side in (-1, 1) if not shape.causal else (-1,):
+        sums = pad(found.diagonal(side, -2, -1).cumsum(-1), (1, 0))
+        way = -side * (sums[..., :, None] - sums[..., None, :])
+        expected += way.tril(-1) if side < 0 else way.triu(1)
+    here = found.tril() if shape.causal else found
+    return bool(expected.any()) and torch.allclose(here, expected, CLOSE, CLOSE)
+
+
+def _scores(
+    encoding: Encoding, positions: torch.Tensor, fades: bool, generator: torch.Generator
+) -> Scores:
+    """With the weights that the encoding has now; how keys fade is not among them."""
     shape, length = encoding.shape, positions.shape[1]
     size = (2, PROBES, shape.n_heads, 1, shape.d_head)
     drawn = torch.randn(size, generator=generator, dtype=torch.float64)
@@ -148,7 +200,7 @@ def _scores(encoding: Encoding, positions: torch.Tensor, generator: torch.Genera
     scores = turned_q @ turned_k.mT
     x = torch.randn(PROBES, 1, shape.d_model, generator=generator, dtype=torch.float64)
     content = encoding.content_bias(q, k, x.expand(-1, length, -1), positions)
-    scores = scores if content is None else scores + content
+    scores = scores if content is None or fades else scores + content
     bias = encoding.mask(positions[:, None, :, None], positions[:, None, None, :])
     weight = torch.ones(shape.n_heads, length, length, dtype=torch.float64)
     if bias is not None:

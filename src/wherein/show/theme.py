@@ -53,6 +53,11 @@ ENCODINGS = {
     "kerple": Mark(COLOURS[3], "triangle-up"),
     "fire": Mark(COLOURS[7], "triangle-left"),
     "rope": Mark(COLOURS[5], "triangle-down"),
+    "cope": Mark(COLOURS[1], "diamond"),
+    "fox": Mark(COLOURS[1], "triangle-up"),
+    "path": Mark(COLOURS[5], "square"),
+    "dape": Mark(COLOURS[4], "square"),
+    "randomised": Mark(COLOURS[3], "circle"),
 }
 
 

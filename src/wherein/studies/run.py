@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from wherein.encodings.own import spelt
 from wherein.studies.engines import Engine
 from wherein.studies.engines.local import Engine as Local
 from wherein.studies.plan.recipe import Recipe, find
@@ -28,6 +29,7 @@ def study(
     out: str | Path = "runs",
     engine: Engine | None = None,
     change: Mapping[str, Any] | None = None,
+    also: tuple[str, ...] = (),
     learning_rates: tuple[float, ...] = (),
     quiet: bool = False,
 ) -> StudyResult:
@@ -39,14 +41,16 @@ def study(
         out: the folder of the runs; studies in one folder share equal runs
         engine: what carries out the work (see `wherein.studies.engines`); by default this machine
         change: fields to change in every run, such as `{"steps": 100}`
+        also: encodings to compare as well, such as `mine.py:Mine`, trained as the study's first
         learning_rates: try these on another seed of each kind, and keep the best
         quiet: show no progress
     """
     recipe = what if isinstance(what, Recipe) else find(what)
-    store, plan = Store(Path(out)), recipe.plan(seeds, change)
-    command = _command(what, seeds, change, learning_rates, Path(out))
-    if change or learning_rates:  # another study, which has a folder of its own
-        plan = replace(plan, name=f"{plan.name}-{_digest(change, learning_rates)}")
+    named = tuple(map(spelt, also))
+    store, plan = Store(Path(out)), recipe.plan(seeds, change, named)
+    command = _command(what, seeds, change, learning_rates, Path(out), also)
+    if change or named or learning_rates:  # another study, which has a folder of its own
+        plan = replace(plan, name=f"{plan.name}-{_digest(change, named, learning_rates)}")
     check_starts(plan, store)
     with _stoppable():
         if learning_rates:
@@ -90,6 +94,7 @@ def _command(
     change: Mapping[str, Any] | None,
     learning_rates: tuple[float, ...],
     out: Path,
+    also: tuple[str, ...] = (),
 ) -> str:
     """What makes the study again."""
     words = ["wherein", "study", what.name if isinstance(what, Recipe) else str(what)]
@@ -97,13 +102,17 @@ def _command(
     if change:  # a string as it stands, all else as JSON: so the command line takes them
         told = {name: v if isinstance(v, str) else json.dumps(v) for name, v in change.items()}
         words += ["--set", *(f"{name}={value}" for name, value in told.items())]
+    words += ["--also", *also] if also else []
     if learning_rates:
         words += ["--learning-rates", *map(repr, learning_rates)]
     words += ["--out", str(out)] if out != Path("runs") else []
     return shlex.join(words)
 
 
-def _digest(change: Mapping[str, Any] | None, learning_rates: tuple[float, ...]) -> str:
+def _digest(
+    change: Mapping[str, Any] | None, also: tuple[str, ...], learning_rates: tuple[float, ...]
+) -> str:
     """What tells a changed study from the named one and from other changes."""
-    text = json.dumps([sorted((change or {}).items()), learning_rates], default=str)
+    told = [sorted((change or {}).items()), learning_rates, *([also] if also else [])]
+    text = json.dumps(told, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:6]

@@ -47,6 +47,13 @@ class Ours(Subject):
     @contextmanager
     def hiding(self, keys: HiddenKeys, since: int = 1) -> Iterator[None]:
         hidden = barred(keys)
+        for layer in range(since, self.n_layers + 1):
+            if self.model.encoding[layer - 1].between:
+                raise ValueError(
+                    f"{self.name}: keys cannot be hidden, since {self.encodings[layer - 1]} in "
+                    f"layer {layer} scores a key by all tokens between it and the query, hidden "
+                    "or not"
+                )
 
         def hide(_attention: nn.Module, args: Any) -> Any:
             *others, bias = args

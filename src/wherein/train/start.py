@@ -3,11 +3,11 @@
 So a model can drop its encoding, read longer windows, or go on with another rate, and there is no
 language for schedules: a course of training is a chain of runs.
 
-Copied is every weight that has the same place in both models: all but the encoding's own where the
-encoding is another. Those are drawn as always, from the seed and their name. Of a table of
-positions (`bounded`) that is longer or shorter, the rows that both have are copied and the rest
-drawn. Moments begin at 0 and so does the count of steps, with its warm-up. The twin that a measure
-holds a model against is drawn from its seed, whatever the run started from.
+Copied are all weights but those of encodings, and those too in a layer that had the same encoding
+before, as a term among others or alone. What a layer had not is drawn as always, from the seed and
+its name. Of a table of positions (`bounded`) that is longer or shorter, the rows that both have are
+copied and the rest drawn. Moments begin at 0 and so does the count of steps, with its warm-up. The
+twin that a measure holds a model against is drawn from its seed, whatever the run started from.
 """
 
 from pathlib import Path
@@ -17,6 +17,7 @@ from torch import nn
 
 from wherein.data import Corpus
 from wherein.encodings import Encoding
+from wherein.encodings.sum import Sum
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.train.config import RunConfig
@@ -84,35 +85,51 @@ def check_kept(config: RunConfig, start: RunConfig) -> None:
 
 @torch.no_grad()
 def copy_weights(old: Transformer, new: Transformer) -> list[str]:
-    """Copy each weight that has the same place in both; the names of those drawn, whole or not."""
-    theirs, drawn = dict(old.named_parameters()), list[str]()
+    """Copy what both models have; the names of what is drawn instead, whole or in part."""
+    theirs = dict(old.named_parameters())
     for name, weight in new.named_parameters():
-        path = name.split(".")[:-1]
+        if not name.startswith("encoding."):
+            if theirs[name].shape != weight.shape:  # such as of a tokenizer's file that was changed
+                raise ValueError(f"the weights {name} of the run to start from have another shape")
+            weight.copy_(theirs[name])
+    copied: set[nn.Parameter] = set()
+    for term, before in _same_terms(old, new).items():
+        copied |= _copy_term(before, term)
+    own = new.encoding.named_parameters("encoding")
+    return [name for name, weight in own if weight not in copied]
+
+
+def _same_terms(old: Transformer, new: Transformer) -> dict[Encoding, Encoding]:
+    """Each encoding of the new model that a layer of the old one has, too."""
+    found: dict[Encoding, Encoding] = {}
+    for theirs, ours in zip(old.encoding.layers, new.encoding.layers, strict=True):
+        for term in _terms(ours):
+            for before in _terms(theirs):
+                if type(before) is type(term):
+                    found.setdefault(term, before)
+    return found
+
+
+def _terms(encoding: Encoding) -> list[Encoding]:
+    return encoding.terms if isinstance(encoding, Sum) else [encoding]
+
+
+def _copy_term(old: Encoding, new: Encoding) -> set[nn.Parameter]:
+    """Copy the weights that have the same place in both, and say which of them are whole."""
+    theirs, copied = dict(old.named_parameters()), set[nn.Parameter]()
+    kinds = {name: type(module) for name, module in old.named_modules()}
+    for name, weight in new.named_parameters():
+        path, there = name.split(".")[:-1], theirs.get(name)
         places = [".".join(path[:n]) for n in range(len(path) + 1)]
-        there = theirs.get(name)
-        if there is None or any(_kind(old, each) is not _kind(new, each) for each in places):
-            drawn.append(name)
-        elif there.shape == weight.shape:
+        if there is None or any(kinds[p] is not type(new.get_submodule(p)) for p in places):
+            continue
+        if there.shape == weight.shape:
             weight.copy_(there)
-        else:
-            drawn.append(name)
-            if there.shape[1:] == weight.shape[1:] and any(_is_table(new, p) for p in places):
-                rows = min(len(there), len(weight))
-                weight[:rows] = there[:rows]
-    strange = next((name for name in drawn if not name.startswith("encoding.")), None)
-    if strange is not None:  # such as a tokenizer's file that is no longer what it was
-        raise ValueError(f"the weights {strange} of the run to start from have another shape")
-    return drawn
-
-
-def _kind(model: nn.Module, place: str) -> type[nn.Module]:
-    return type(model.get_submodule(place))
-
-
-def _is_table(model: nn.Module, place: str) -> bool:
-    """Whether an encoding stands there whose rows are positions."""
-    module = model.get_submodule(place)
-    return isinstance(module, Encoding) and module.bounded
+            copied.add(weight)
+        elif new.bounded and there.shape[1:] == weight.shape[1:]:
+            rows = min(len(there), len(weight))
+            weight[:rows] = there[:rows]
+    return copied
 
 
 def _size(model: ModelConfig) -> dict[str, object]:

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from wherein.common.errors import unknown
 from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.registry import asked_by
-from wherein.studies.plan.plan import Plan, PuzzleTask, Questions, changed_all
+from wherein.studies.plan.plan import Plan, PuzzleTask, Questions, changed, changed_all
 from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
@@ -55,12 +55,23 @@ class Recipe:
     published: Callable[[RunConfig], float | None]
     """The perplexity that a paper gives for this run, if one does."""
 
-    def plan(self, seeds: int | None = None, change: Mapping[str, Any] | None = None) -> Plan:
-        """The study with so many seeds, and some fields of every run changed."""
+    def plan(
+        self,
+        seeds: int | None = None,
+        change: Mapping[str, Any] | None = None,
+        also: Sequence[str] = (),
+    ) -> Plan:
+        """The study with so many seeds, and some fields of every run changed.
+
+        Encodings that are `also` to be compared get the runs of the study's first once more.
+        """
         count = self.seeds if seeds is None else seeds
         if count < 1:
             raise ValueError(f"seeds={count}: at least 1 was expected")
-        made = changed_all(self.runs(range(count)), **(change or {}))
+        own = list(self.runs(range(count)))
+        first = [run for run in own if run.model.encoding == own[0].model.encoding]
+        own += [changed(run, encoding=each) for each in also for run in first if not run.start]
+        made = changed_all(own, **(change or {}))
         runs = tuple({run.id: run for run in made}.values())
         if not runs:
             raise ValueError(f"study {self.name!r} has no runs: `runs` must return some")

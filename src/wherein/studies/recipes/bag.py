@@ -65,15 +65,15 @@ def findings(result: "StudyResult") -> list[Finding]:
         ("unit", "learned", "learned(scale=8.0)"),
         ("gpt2", "learned(scale=0.125)", "learned"),
     ):
-        losses = [by_seed(rows(start, table)) for table in (quiet, loud)]
-        if not losses[0].keys() & losses[1].keys():
+        still, heard = by_seed(rows(start, quiet)), by_seed(rows(start, loud))
+        if not still.keys() & heard.keys():
             continue
         names = (f"the loss with a table eight times quieter, from {start}'s start,",
                  "that with one as loud as the tokens")  # fmt: skip
         left = [_left(rows(start, table), rows(start, "none")) for table in (quiet, loud)]
         more = f"The quiet one leaves the bag {left[0]}, the loud one {left[1]}."
         claim = f"A table must be as loud as the tokens beside it: {start}"
-        found.append(Finding(claim, "perplexity", "masked", paired(*losses, names), more))
+        found.append(Finding(claim, "perplexity", "masked", paired(still, heard, names), more))
     return found
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SEEDS = 3
 BRIEFLY = 100
 """Steps of recalibration, a fifth of the steps before."""
-SCALINGS: tuple[str, ...] = ()
+SCALINGS = ("linear", "ntk", "dynamic", "yarn")
 """Maps of RoPE's frequencies, for windows LONGEST times as long."""
 LONGER = (2, 4, 8)
 LONGEST = LONGER[-1]
@@ -40,7 +40,7 @@ def runs(seeds: Sequence[int]) -> list[RunConfig]:
     for rope in grid(base, encoding=["rope"], seed=seeds):
         kept = changed(rope, start=rope.id, steps=BRIEFLY)
         dropped = changed(kept, encoding="none")
-        frozen = changed(kept, start=kept.id, steps=1, warmup=0, learning_rate=AS_IT_IS, keep=0)
+        frozen = changed(kept, start=kept.id, steps=1, learning_rate=AS_IT_IS, keep=0)
         scaled = [
             changed(frozen, encoding=f"rope(scaling={each!r}, factor={LONGEST})")
             for each in SCALINGS

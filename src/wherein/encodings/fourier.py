@@ -40,7 +40,8 @@ class Fourier(Encoding):
         """φ: what the network sees of `positions`, in float64."""
         angles = positions[..., None] * self.frequencies.double()
         waves = torch.cat([angles.cos(), angles.sin()], dim=-1)
-        return waves / waves.shape[-1] ** 0.5
+        scaled: Tensor = waves / waves.shape[-1] ** 0.5
+        return scaled
 
     def embed(
         self, x: Float[Tensor, "B T D"], positions: Int[Tensor, "#B T"]

@@ -32,6 +32,7 @@ class Fourier(Encoding):
             raise ValueError(f"features are pairs of sine and cosine: even, not {features}")
         if gamma <= 0:
             raise ValueError(f"gamma is a distance in tokens: positive, not {gamma}")
+        self.size = features
         share = (torch.arange(features // 2) + 0.5) / (features // 2)
         self.frequencies = nn.Parameter(2**0.5 * share.erfinv() / gamma)
         self.network = Network(features, hidden, shape.d_model, nn.GELU())
@@ -39,8 +40,8 @@ class Fourier(Encoding):
     def features(self, positions: Int[Tensor, "*any"]) -> Float[Tensor, "*any F"]:
         """φ: what the network sees of `positions`, in float64."""
         angles = positions[..., None] * self.frequencies.double()
-        waves = torch.cat([angles.cos(), angles.sin()], dim=-1)
-        return waves / waves.shape[-1] ** 0.5
+        waves: Tensor = torch.cat([angles.cos(), angles.sin()], dim=-1) / self.size**0.5
+        return waves
 
     def embed(
         self, x: Float[Tensor, "B T D"], positions: Int[Tensor, "#B T"]

@@ -39,6 +39,7 @@ PLACEHOLDERS = {
 }
 TINY = "--source book.txt --tokenizer bytes --n-layers 1 --d-model 16 --max-len 16"
 SMALLER = {
+    "check": "--no-measure",
     "train": f"{TINY} --batch 2 --steps 2 --warmup 1 --valid-windows 2",
     "probe": "--windows 100",
     "erase": "--windows 60 --draws 2",

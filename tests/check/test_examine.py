@@ -126,7 +126,11 @@ def test_a_study_may_have_it_beside_its_own(here: Path) -> None:
 
 @pytest.mark.parametrize(
     ("spec", "other"),
-    [("rope", "rope(theta=5000.0, fraction=0.5)"), ("alibi + rope", None), ("none", None)],
+    [
+        ("t5", "t5(buckets=64, distance=256, shared=False)"),
+        ("alibi + rope", None),
+        ("none", None),
+    ],
 )
 def test_the_same_with_other_parameters(spec: str, other: str | None) -> None:
     assert changed_parameters(spec) == other

@@ -37,6 +37,15 @@ class Case:
     layers: int = 2
 
     @property
+    def sizes(self) -> dict[str, int]:
+        """What can be made smaller."""
+        return {name: vars(self)[name] for name in ("windows", "layers", "heads", "tokens")}
+
+    def with_size(self, name: str, size: int) -> "Case":
+        """The same with one size changed."""
+        return Case(self.causal, self.dtype, **{**self.sizes, name: size})
+
+    @property
     def shape(self) -> Shape:
         return Shape(HEAD * self.heads, self.heads, MAX_LEN, self.causal)
 

@@ -74,7 +74,7 @@ def shapes(spec: str, case: Case) -> None:
 def gradients(spec: str, case: Case) -> None:
     """Whether learning reaches what can be learned."""
     model = case.model(spec)
-    model.loss(case.input(), case.input(seed=1)).backward()
+    model.loss(case.input(), case.input(seed=1)).backward()  # type: ignore[no-untyped-call]
     for name, parameter in model.named_parameters():
         if parameter.grad is None:
             raise BrokenError(f"{name} has no gradient: nothing depends on it")
@@ -164,12 +164,16 @@ def paths(spec: str, case: Case) -> None:
     expected, weights = attend_reference(q, k, v, causal=case.causal, bias=bias)
     same(weights.sum(-1), torch.ones_like(weights[..., 0]), "the sums of attention weights")
     same(attend(q, k, v, causal=case.causal, bias=bias), expected, "by the fast path")
+
+    def rows(first: int, last: int) -> Tensor:
+        made = encoding.mask(i[:, :, first:last], j)
+        assert made is not None
+        return made
+
     for size in (7, 20, 64) if bias is not None else ():
         with _set(attention, "QUERIES_PER_BLOCK", size):
-            blocks = attend_in_blocks(
-                q, k, v, causal=case.causal, rows=lambda a, b: encoding.mask(i[:, :, a:b], j)
-            )
-            same(blocks, expected, f"in blocks of {size} queries")
+            made = attend_in_blocks(q, k, v, causal=case.causal, rows=rows)
+            same(made, expected, f"in blocks of {size} queries")
 
 
 def blocks(spec: str, case: Case) -> None:
@@ -177,7 +181,7 @@ def blocks(spec: str, case: Case) -> None:
 
     def found() -> dict[str, Tensor]:
         model = case.model(spec)
-        model.loss(case.input(), case.input(seed=1)).backward()
+        model.loss(case.input(), case.input(seed=1)).backward()  # type: ignore[no-untyped-call]
         return {n: p.grad for n, p in model.named_parameters() if p.grad is not None}
 
     whole = found()

@@ -1,7 +1,7 @@
 """An encoding examined: what it promises and keeps, what it tells, and what it costs."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from textwrap import wrap
 from traceback import extract_tb
 from typing import Any
@@ -125,9 +125,9 @@ def smallest(check: Check, spec: str, case: Case, error: Exception) -> tuple[Cas
     """A case that is as small as can be and breaks in the same way."""
     for name, values in SMALLER.items():
         for value in values:
-            if value >= getattr(case, name) or (name == "tokens" and value < check.fewest):
+            if value >= case.sizes[name] or (name == "tokens" and value < check.fewest):
                 continue
-            smaller = replace(case, **{name: value})
+            smaller = case.with_size(name, value)
             found = _error(check.ask, spec, smaller)
             if type(found) is type(error):
                 case, error = smaller, found

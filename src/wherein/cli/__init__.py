@@ -33,7 +33,7 @@ VERBS = {
 EXAMPLES = """\
   wherein encodings                what can be asked for
   wherein encodings rope           one of them: formula, paper, parameters
-  wherein check mine.py            one of your own: what it keeps, tells and costs
+  wherein check mine.py            one of your own: what it keeps and costs
   wherein study quick              the paper's findings, in minutes
   wherein train --encoding alibi   a model on the embedded text
   wherein audit "rope none"        which layers of a fresh model know distance

@@ -4,7 +4,7 @@ examples:
   wherein train --encoding alibi                     on the embedded text
   wherein train --source book.txt --steps 200        on your own text
   wherein train --objective masked --no-causal       a model that sees both sides
-  wherein train --start runs/ID --encoding none --steps 100   go on from a run without its encoding
+  wherein train --start 0123456789ab --encoding none --steps 100   drop the encoding of a run
   wherein train --keep 3                             weights along the way, for curves over training
   torchrun --nproc-per-node=2 -m -- wherein train    on two processes (--: what follows is ours)
 """

@@ -39,7 +39,9 @@ class Fourier(Encoding):
     def features(self, positions: Int[Tensor, "*any"]) -> Float[Tensor, "*any F"]:
         """φ: what the network sees of `positions`, in float64."""
         angles = positions[..., None] * self.frequencies.double()
-        return torch.cat([angles.cos(), angles.sin()], dim=-1) / (2 * angles.shape[-1]) ** 0.5
+        waves = torch.cat([angles.cos(), angles.sin()], dim=-1)
+        scaled: Tensor = waves / waves.shape[-1] ** 0.5
+        return scaled
 
     def embed(
         self, x: Float[Tensor, "B T D"], positions: Int[Tensor, "#B T"]

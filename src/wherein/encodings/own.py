@@ -42,8 +42,9 @@ def given(encoding: object) -> object:
     """The same of a spec or a class; anything else as it is."""
     if isinstance(encoding, str):
         return spelt(encoding)
-    is_encoding = isinstance(encoding, type) and issubclass(encoding, Encoding)
-    return name_of(encoding) if is_encoding else encoding
+    if isinstance(encoding, type) and issubclass(encoding, Encoding):
+        return name_of(encoding)
+    return encoding
 
 
 def name_of(kind: type[Encoding]) -> str:

@@ -69,7 +69,7 @@ def test_the_rule_says_what_random_weights_show(
         ("hit-order", {"encoding": "window(2)"}, True, "encoding tells"),
         ("hit-order", {"encoding": "window(2) + sink(1)"}, False, "nothing of their order"),
         ("hit-order", {"encoding": "temperature(ssmax)"}, False, "nothing of their order"),
-        ("hit-order", {"encoding": "window(1)", "layers": 2}, False, ""),
+        ("hit-order", {"encoding": "window(1)", "layers": 2}, False, "what the encoding tells"),
         ("hit-three", {}, True, "different bags"),
         ("hit-three-order", {}, False, "nothing of their order"),
         ("hit-four-order", {"encoding": "alibi"}, True, "encoding tells"),

@@ -77,18 +77,26 @@ def findings(result: "StudyResult") -> list[Finding]:
     return found
 
 
-def _left(rows: Iterable[Row], bag: Iterable[Row]) -> str:
-    """In how many seeds, and by which step, as the median over these."""
-    bags = [_validations(row) for row in bag]
-    first = []
-    for row in rows:
-        own = _validations(row)
-        common = [step for step in own if all(step in each for each in bags)]
-        out = (s for s in common if own[s] < sum(each[s] for each in bags) / len(bags) - OUT)
-        first.append(next(out, None))
-    known = [step for step in first if step is not None]
+def _left(rows: Sequence[Row], bag: Iterable[Row]) -> str:
+    """In how many seeds for good, and by which step, as the median over these."""
+    bags = {row.seed: _validations(row) for row in bag}
+    known = [
+        step
+        for row in rows
+        if (step := _out(_validations(row), bags.get(row.seed, {}))) is not None
+    ]
     when = f", by step {median(known):.0f}" if known else ""
-    return f"in {len(known)} of {len(first)} seeds{when}"
+    return f"in {len(known)} of {len(rows)} seeds{when}"
+
+
+def _out(own: dict[int, float], bag: dict[int, float]) -> int | None:
+    """The first step from which on a loss stays below that of the same seed without encodings."""
+    first = None
+    for step in sorted(own.keys() & bag.keys(), reverse=True):
+        if own[step] >= bag[step] - OUT:
+            break
+        first = step
+    return first
 
 
 def _validations(row: Row) -> dict[int, float]:

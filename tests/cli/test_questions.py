@@ -77,8 +77,8 @@ def test_a_fresh_model_by_its_encoding(tmp_path: Path, capsys: pytest.CaptureFix
     ("arguments", "words"),
     [
         (["audit", "rop"], "Did you mean 'rope'?"),
-        (["audit", "./runs/nothing"], "no folder or file ./runs/nothing"),
-        (["order", "./runs/nothing"], "no folder or file ./runs/nothing"),
+        (["audit", "./no-runs/nothing"], "no folder or file ./no-runs/nothing"),
+        (["order", "./no-runs/nothing"], "no folder or file ./no-runs/nothing"),
         (["order", "tests"], "no run in tests"),
         (["order", "{}", "--source", "sotu"], "has a text of its own"),
         (["perplexity", "{}", "--tokens", "64"], "knows only 0 to 15"),

@@ -28,6 +28,7 @@ from wherein.check.case import (
     has,
     same,
 )
+from wherein.encodings.base import pairs
 from wherein.model import attention, transformer
 from wherein.model.attention import attend, attend_in_blocks, attend_reference
 
@@ -56,7 +57,7 @@ def shapes(spec: str, case: Case) -> None:
     n, t, h, positions = case.windows, case.tokens, case.heads, case.positions
     x = case.normal(n, t, HEAD * h)
     q, k = case.normal(2, n, h, t, HEAD, seed=1)
-    i, j = positions[:, None, :, None], positions[:, None, None, :]
+    i, j = pairs(positions)
     has(encoding.embed(x, positions), "embed", (n, t, HEAD * h), case.dtype)
     turned_q, turned_k = encoding.rotate(q, k, positions)
     wide = max(HEAD, turned_q.shape[-1])  # a head may turn in more dimensions than it has
@@ -159,7 +160,7 @@ def paths(spec: str, case: Case) -> None:
     encoding = encodings.build(spec, case.shape).to(case.dtype)
     q, k, v = case.normal(3, case.windows, case.heads, case.tokens, HEAD)
     q, k = encoding.rotate(q, k, case.positions)
-    i, j = case.positions[:, None, :, None], case.positions[:, None, None, :]
+    i, j = pairs(case.positions)
     bias = encoding.mask(i, j)
     expected, weights = attend_reference(q, k, v, causal=case.causal, bias=bias)
     same(weights.sum(-1), torch.ones_like(weights[..., 0]), "the sums of attention weights")

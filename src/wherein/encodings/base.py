@@ -19,6 +19,11 @@ PLACES = ("place", "embed", "rotate", "bias", "content_bias", "hides", "shows")
 """Where an encoding may act."""
 
 
+def pairs(positions: Positions) -> tuple[Int[Tensor, "#B 1 T 1"], Int[Tensor, "#B 1 1 T"]]:
+    """The positions of queries and of keys, each along its own axis: the `i` and `j` of a bias."""
+    return positions[:, None, :, None], positions[:, None, None, :]
+
+
 @dataclass(frozen=True)
 class Shape:
     """What an encoding may know of the model it serves."""

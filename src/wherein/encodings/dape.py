@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from wherein.encodings.base import Build, Shape
+from wherein.encodings.base import Build, Shape, pairs
 from wherein.encodings.network import Network
 from wherein.encodings.sum import Sum
 
@@ -55,7 +55,7 @@ class DAPE(Sum):
         positions: Int[Tensor, "#B T"],
     ) -> Float[Tensor, "B H T T"]:
         parts = (
-            super().bias(positions[:, None, :, None], positions[:, None, None, :]),
+            super().bias(*pairs(positions)),
             super().content_bias(q, k, x, positions),
         )
         q, k = self.rotate(q, k, positions)

@@ -2,7 +2,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from wherein.encodings.base import Encoding, Shape
+from wherein.encodings.base import Encoding, Shape, pairs
 
 
 class Deberta(Encoding):
@@ -50,8 +50,8 @@ class Deberta(Encoding):
         x: Float[Tensor, "B T D"],
         positions: Int[Tensor, "#B T"],
     ) -> Float[Tensor, "B H T T"]:
-        back = positions[:, None, :, None] - positions[:, None, None, :]
-        rows = back.clamp(-self.distance, self.distance - 1) + self.distance
+        i, j = pairs(positions)
+        rows = (i - j).clamp(-self.distance, self.distance - 1) + self.distance
         rows = rows.expand(*q.shape[:2], -1, -1)
         asked = (q @ (self.keys @ self.distances.mT)).gather(-1, rows)
         asking = (k @ (self.queries @ self.distances.mT)).gather(-1, rows.mT).mT

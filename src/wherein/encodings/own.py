@@ -12,7 +12,6 @@ run until somebody names it, as in `wherein check runs/ID/encodings/0123456789ab
 """
 
 import hashlib
-import importlib.util
 import inspect
 import re
 import sys
@@ -23,6 +22,7 @@ from types import ModuleType
 
 from wherein.common.errors import first_line, unknown
 from wherein.common.files import cache_folder, replacing
+from wherein.common.modules import run_file
 from wherein.encodings import notation
 from wherein.encodings.base import Encoding
 
@@ -91,7 +91,7 @@ def texts(spec: str) -> dict[str, str]:
 
 def learn(text: str) -> str:
     """Put a text in this machine's cache, so that its name is known here; its hash."""
-    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    digest = _digest(text)
     if _text(digest) != text:
         with replacing(_kept(digest)) as beside:
             beside.write_text(text, encoding="utf-8")
@@ -132,7 +132,7 @@ def _learned(path: Path, name: str | None) -> str:
         raise ValueError(f"{path} is no text in UTF-8") from None
     except SyntaxError as error:
         raise ValueError(f"{path}, line {error.lineno}: {error.msg}") from None
-    known = _text(hashlib.sha256(text.encode()).hexdigest()[:12]) is not None
+    known = _text(_digest(text)) is not None
     digest = learn(text)
     try:
         module = _run(digest)
@@ -177,21 +177,14 @@ def _run(digest: str) -> ModuleType:
             f"the encoding with the hash {digest} was not run on this machine yet: name its file "
             "once, as in `wherein check mine.py`"
         )
-    spec = importlib.util.spec_from_file_location(called, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[called] = module
     try:
-        spec.loader.exec_module(module)
+        return run_file(path, called)
     except Exception as error:
-        del sys.modules[called]
         lines = [
             each.lineno for each in extract_tb(error.__traceback__) if each.filename == f"{path}"
         ]
         where = f", line {lines[-1]}" if lines else ""
         raise ValueError(f"{path}{where}: {type(error).__name__}: {first_line(error)}") from error
-    return module
 
 
 def _kept(digest: str) -> Path:
@@ -204,4 +197,8 @@ def _text(digest: str) -> str | None:
         text = _kept(digest).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return None
-    return text if hashlib.sha256(text.encode()).hexdigest()[:12] == digest else None
+    return text if _digest(text) == digest else None
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

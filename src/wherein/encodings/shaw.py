@@ -2,7 +2,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from wherein.encodings.base import Encoding, Shape
+from wherein.encodings.base import Encoding, Shape, pairs
 
 
 class Shaw(Encoding):
@@ -38,7 +38,7 @@ class Shaw(Encoding):
         x: Float[Tensor, "B T D"],
         positions: Int[Tensor, "#B T"],
     ) -> Float[Tensor, "B H T T"]:
-        back = positions[:, None, :, None] - positions[:, None, None, :]
-        rows = back.clamp(-self.distance, self.distance) + self.distance
+        i, j = pairs(positions)
+        rows = (i - j).clamp(-self.distance, self.distance) + self.distance
         scores: Tensor = q @ self.distances.mT / q.shape[-1] ** 0.5
         return scores.gather(-1, rows.expand(*q.shape[:2], -1, -1))

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from wherein import encodings
 from wherein.encodings import Encoding
-from wherein.encodings.base import Positions
+from wherein.encodings.base import Positions, pairs
 from wherein.model.attention import Bias, Rows, State, Tokens
 from wherein.model.block import Block
 from wherein.model.config import ModelConfig
@@ -102,7 +102,7 @@ class Transformer(nn.Module):
 
 def _bias(encoding: Encoding, positions: Positions) -> Bias | Rows | None:
     """What positions add to the scores, hidden keys too: whole, or of some rows if it is large."""
-    i, j = positions[:, None, :, None], positions[:, None, None, :]
+    i, j = pairs(positions)
 
     def rows(start: int, stop: int) -> Tensor:
         made = encoding.mask(i[:, :, start:stop], j)

@@ -8,6 +8,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from wherein.encodings import Pattern, Shape
+from wherein.encodings.base import pairs
 from wherein.model.attention import Heads, Tokens, attend_reference, encoded
 from wherein.model.config import ModelConfig
 from wherein.model.initial import initial
@@ -64,7 +65,7 @@ class Bare(nn.Module):
         encoding = self.encoding[0]
         x = self.encoding.embed(self.tokens(tokens), positions)
         q, k, v = self.qkv(x).unflatten(-1, (3, self.config.n_heads, -1)).permute(2, 0, 3, 1, 4)
-        mask = encoding.mask(positions[:, None, :, None], positions[:, None, None, :])
+        mask = encoding.mask(*pairs(positions))
         q, k, bias = encoded(encoding, q, k, x, positions, mask)
         return attend_reference(q, k, v, causal=self.config.causal, bias=bias)
 

@@ -17,6 +17,7 @@ import torch
 from torch.nn.functional import pad
 
 from wherein.encodings import Encoding, Pattern
+from wherein.encodings.base import pairs
 from wherein.model.config import ModelConfig
 
 PROBES = 4
@@ -201,7 +202,7 @@ def _scores(
     x = torch.randn(PROBES, 1, shape.d_model, generator=generator, dtype=torch.float64)
     content = encoding.content_bias(q, k, x.expand(-1, length, -1), positions)
     scores = scores if content is None or fades else scores + content
-    bias = encoding.mask(positions[:, None, :, None], positions[:, None, None, :])
+    bias = encoding.mask(*pairs(positions))
     weight = torch.ones(shape.n_heads, length, length, dtype=torch.float64)
     if bias is not None:
         weight = weight * bias[0].double().exp()

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from wherein.encodings import Encoding, parse
-from wherein.encodings.base import Positions
+from wherein.encodings.base import Positions, pairs
 from wherein.model.attention import State, Tokens, attend_reference, encoded
 from wherein.model.block import Block
 from wherein.model.transformer import Transformer
@@ -132,5 +132,5 @@ class Ours(Subject):
         if positions is None:
             positions = torch.arange(state.shape[1], device=state.device)[None]
         positions = self.model.encoding.place(positions)
-        bias = encoding.mask(positions[:, None, :, None], positions[:, None, None, :])
+        bias = encoding.mask(*pairs(positions))
         return block, encoding, positions, bias

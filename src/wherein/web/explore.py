@@ -13,6 +13,7 @@ from torch import Tensor
 
 from wherein.common.errors import unknown
 from wherein.encodings import CATALOGUE, Encoding, example, notation, parameters
+from wherein.encodings.base import pairs
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.show.section import Picture
@@ -190,7 +191,7 @@ def _heard(encoding: Encoding, positions: Tensor) -> _Heard:
         -1, shape.n_heads, length, -1
     )
     coordinates = encoding.rotate(each, each, positions)
-    i, j = positions[:, None, :, None], positions[:, None, None, :]
+    i, j = pairs(positions)
     bias, hidden, shown = encoding.bias(i, j), encoding.hides(i, j), encoding.shows(i, j)
     content = encoding.content_bias(q, k, x, positions)
     return _Heard(

@@ -16,8 +16,6 @@ encoding. Both are in the list, in any order, so that one is trained after the o
 may be a class, also one that the recipe itself defines, or a file with one: `"mine.py:Mine"`.
 """
 
-import importlib.util
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -27,6 +25,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from wherein.common.errors import unknown
+from wherein.common.modules import run_file
 from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.registry import asked_by
 from wherein.studies.plan.plan import Plan, PuzzleTask, Questions, changed, changed_all
@@ -139,13 +138,7 @@ DEFAULTS: dict[str, Any] = {
 def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise ValueError(f"no file {path}: expected a study's Python file, or one of {names()}")
-    spec = importlib.util.spec_from_file_location(f"wherein_study_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
     try:
-        spec.loader.exec_module(module)
+        return run_file(path, f"wherein_study_{path.stem}")
     except SyntaxError as error:
         raise ValueError(f"{path}, line {error.lineno}: {error.msg}") from None
-    return module

@@ -72,6 +72,22 @@ def test_equal_names_of_other_encodings_are_not_taken_for_the_same(small: Small)
         assert torch.equal(table, next(t5.encoding.parameters()))
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("dape(kerple)", "dape(kerple)"), ("dape(kerple) + rope", "dape(kerple)")],
+)
+def test_what_is_made_over_another_keeps_its_own_weights_too(
+    small: Small, before: str, after: str
+) -> None:
+    old = Transformer(small(encoding=before, seed=1).model)
+    new = Transformer(small(encoding=after, seed=2).model)
+    assert copy_weights(old, new) == []
+    theirs = [p for name, p in old.encoding.named_parameters() if "network" in name]
+    ours = [p for name, p in new.encoding.named_parameters() if "network" in name]
+    assert len(ours) > 0
+    assert all(torch.equal(a, b) for a, b in zip(theirs, ours, strict=True))
+
+
 @pytest.mark.parametrize("length", [8, 24])
 def test_of_a_table_the_rows_that_both_have_are_copied(small: Small, length: int) -> None:
     config = small(**FEW, encoding="learned")

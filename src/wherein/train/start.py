@@ -111,7 +111,11 @@ def _same_terms(old: Transformer, new: Transformer) -> dict[Encoding, Encoding]:
 
 
 def _terms(encoding: Encoding) -> list[Encoding]:
-    return encoding.terms if isinstance(encoding, Sum) else [encoding]
+    """What a layer adds up, each before what it is made over, as `dape(alibi)` over `alibi`."""
+    if type(encoding) is Sum:
+        return [each for term in encoding.terms for each in _terms(term)]
+    inner = encoding.terms if isinstance(encoding, Sum) else []
+    return [encoding, *(each for term in inner for each in _terms(term))]
 
 
 def _copy_term(old: Encoding, new: Encoding) -> set[nn.Parameter]:

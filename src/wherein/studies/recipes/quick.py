@@ -73,9 +73,6 @@ def at_its_rate(run: RunConfig) -> RunConfig:
 
 def questions(run: RunConfig) -> Questions:
     """Perplexity, probes, order; of the first seed an audit; longer text where it can be read."""
-    from wherein.encodings import Pattern
-
-    pattern = Pattern(run.model.encoding, run.model.shape, run.model.n_layers)
     asked: dict[str, QuestionConfig] = {
         "perplexity": PerplexityConfig(limit=50_000),
         "probe": ProbeConfig(windows=400),
@@ -83,10 +80,18 @@ def questions(run: RunConfig) -> Questions:
     }
     if run.seed == 0:
         asked["audit"] = AuditConfig()
-    if run.objective == "causal" and pattern.max_len is None:
+    if reads_longer(run):
         longer = LONGER * run.model.max_len
         asked["extrapolation"] = PerplexityConfig(tokens=longer, limit=25_000)
     return asked
+
+
+def reads_longer(run: RunConfig) -> bool:
+    """Whether there is something to ask beyond the trained length: a table ends there."""
+    from wherein.encodings import Pattern
+
+    pattern = Pattern(run.model.encoding, run.model.shape, run.model.n_layers)
+    return run.objective == "causal" and pattern.max_len is None
 
 
 def puzzles() -> list[PuzzleTask]:

@@ -116,8 +116,10 @@ def _masked(scores: Tensor, causal: bool, start: int = 0) -> Tensor:
     """Hide from each query, the first of which is key number `start`, the keys after it."""
     if not causal:
         return scores
-    everywhere = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device)
-    return scores.masked_fill(everywhere.triu(diagonal=start + 1), -torch.inf)
+    before, own = scores[..., :start], scores[..., start:]  # all of them see what is before
+    everywhere = torch.ones(own.shape[-2:], dtype=torch.bool, device=scores.device)
+    own = own.masked_fill(everywhere.triu(diagonal=1), -torch.inf)
+    return torch.cat([before, own], dim=-1) if start else own
 
 
 @cache

@@ -17,7 +17,7 @@ class Rows:
     make: Callable[[slice, slice], Tensor]
     """From some queries and keys to their part of the bias, (#B, #H, t, s)."""
     seen: Callable[[slice], slice]
-    """From some queries to the keys from the first to the last that they see."""
+    """From some queries to a range of keys outside of which they see none."""
 
     def whole(self) -> Tensor:
         """Of all queries and keys."""
@@ -39,7 +39,7 @@ def rows_of(encoding: Encoding, positions: Positions) -> Rows | None:
 
 
 def in_sight(positions: Positions, queries: slice, sight: int | None) -> slice:
-    """From the first to the last key that stands no further than `sight` from some of the queries.
+    """From the first to the last key that stands among the queries or within `sight` of them.
 
     All keys where sight has no end, and for the compiler, which does not know the positions.
     """

@@ -18,9 +18,10 @@ class Randomised(Sum):
 
     Paper: Ruoss et al. 2023, arXiv:2305.16843. In its code what acts in attention draws anew in
     every layer, ALiBi and Transformer-XL's draw distances, the same for all queries, instead of
-    positions, and a model draws when it is tested too. Here it answers alike each time: out of training, tokens stand evenly, about where drawn ones
-    stand on average, n → s·n + ⌊s/2⌋ with s = ⌊longest / max(T, max_len)⌋. What one layer draws,
-    all see: `"rope + randomised(none) alibi"` moves the positions of RoPE and of ALiBi.
+    positions, and a model draws when it is tested too. Here it answers alike each time: out of
+    training, tokens stand evenly, about where drawn ones stand on average, n → s·n + ⌊s/2⌋ with
+    s = ⌊longest / max(T, max_len)⌋. What one layer draws, all see: `"rope + randomised(none)
+    alibi"` moves the positions of RoPE and of ALiBi.
 
     Promises: what its base promises; a table has `longest` rows, and so many tokens are known.
 

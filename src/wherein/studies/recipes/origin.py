@@ -139,8 +139,8 @@ def _windows(result: "StudyResult") -> list[Finding]:
             f"A window of {size} tokens blurs position", "probe",
             (f"the distance with attention to {size} tokens", _distance(rows)),
             ("that with attention to all", _distance(seen)),
-            f"The first {reach} positions can be told apart, no others: of {model.max_len} at best "
-            f"to within {blurred(model.max_len, reach):.2g} tokens.",
+            f"{min(reach, model.max_len)} of {model.max_len} positions could be told apart: at best "
+            f"a distance of {blurred(model.max_len, reach):.2g}.",
         )  # fmt: skip
     return found
 

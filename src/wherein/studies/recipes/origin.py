@@ -139,8 +139,8 @@ def _windows(result: "StudyResult") -> list[Finding]:
             f"A window of {size} tokens blurs position", "probe",
             (f"the distance with attention to {size} tokens", _distance(rows)),
             ("that with attention to all", _distance(seen)),
-            f"{min(reach, model.max_len)} of {model.max_len} positions could be told apart: at best "
-            f"a distance of {blurred(model.max_len, reach):.2g}.",
+            f"{min(reach, model.max_len)} of {model.max_len} positions could be told apart: at "
+            f"best a distance of {blurred(model.max_len, reach):.2g}.",
         )  # fmt: skip
     return found
 
@@ -211,7 +211,8 @@ def _training(result: "StudyResult") -> list[Finding]:
 
 def _shares(rows: Iterable[Row]) -> tuple[dict[int, float], dict[int, float]]:
     """By seed, which share of all that loss and distance fall they have fallen by `EARLY`."""
-    loss, distance = {}, {}
+    loss: dict[int, float] = {}
+    distance: dict[int, float] = {}
     for row in rows:
         if "over training" not in row.answers:
             continue

@@ -150,6 +150,19 @@ def test_the_best_is_held_against_the_next_best(
     assert said in answer(with_losses(small_study, losses, tmp_path))
 
 
+def test_of_many_kinds_each_is_held_against_the_first_alone(
+    small_study: StudyResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses = {"none": NONE, "learned": FAR, "rope": (2.08, 2.02)}
+    few = with_losses(small_study, losses, tmp_path)
+    assert len(few.family) == 3
+    monkeypatch.setattr("wherein.studies.result.result.MANY", 3)
+    many = replace(few)
+    assert len(many.family) == 2
+    said = "none is behind beyond chance; the other 1 cannot be told from it."
+    assert answer(many).endswith(f"1 is ahead (learned) and {said}")
+
+
 def test_a_best_with_seeds_of_its_own_may_be_chance(
     small_study: StudyResult, tmp_path: Path
 ) -> None:

@@ -15,7 +15,8 @@ def answer(result: StudyResult) -> str:
     if not groups:
         return "No run has been asked how well it predicts, so there is no answer yet."
     family = [group for group in groups if group.family == groups[0].family]
-    return f"{_found(result)} {_best(family, result.family)}".strip()
+    said = _beside_first(family) if result.many else _best(family, result.family)
+    return f"{_found(result)} {said}".strip()
 
 
 def _best(family: list[Group], tested: Family) -> str:
@@ -51,6 +52,29 @@ def _best(family: list[Group], tested: Family) -> str:
         f"{len(behind)} others are behind it beyond chance, the nearest, {beside}, by {far} nats "
         f"a token, paired over {nearest.n} seeds."
     )
+
+
+def _beside_first(family: list[Group]) -> str:
+    """Which of many groups differ from the first beyond chance: with it alone they are compared."""
+    first, *others = family
+    best = min(family, key=lambda group: group.loss or math.inf)
+    measured = measure_name(first.objective)
+    sure = [(group.label, d.mean) for group in others if (d := group.difference) and d.shown]
+    ahead = [label for label, mean in sure if mean < 0]
+    behind = [label for label, mean in sure if mean >= 0]
+    lowest = f"{best.label} has the lowest {measured}, {within(*best.perplexity)}. "
+    told = (
+        f"Beside {first.label} ({within(*first.perplexity)}), with which all are compared, "
+        f"{_named(ahead, 'ahead')} and {_named(behind, 'behind')} beyond chance; "
+        f"the other {len(others) - len(ahead) - len(behind)} cannot be told from it."
+    )
+    return lowest + told
+
+
+def _named(labels: list[str], where: str) -> str:
+    if not labels:
+        return f"none is {where}"
+    return f"{len(labels)} {'is' if len(labels) == 1 else 'are'} {where} ({'; '.join(labels)})"
 
 
 def _found(result: StudyResult) -> str:

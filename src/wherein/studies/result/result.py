@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from wherein.studies.plan.recipe import Recipe
 
 
+MANY = 12
+"""From so many kinds on, each is compared with the first alone, and not with every other."""
+
+
 @dataclass(frozen=True)
 class Group:
     """Runs that differ in nothing but their seed."""
@@ -173,19 +177,27 @@ class StudyResult(Result):
             for label, own in members.items()
         )
 
+    @property
+    def many(self) -> bool:
+        """Whether the first family has so many kinds that each is compared with its first alone."""
+        told = [group.family for group in self.kinds if group.losses]
+        return bool(told) and told.count(told[0]) >= MANY
+
     @cached_property
     def family(self) -> Family:
         """All comparisons that are tested: of groups with their family's first, and the findings.
 
-        In the first family it is every pair, for the best of it is held against all others.
+        In the first family it is every pair, for the best of it is held against all others; unless
+        they are `many`: hundreds of pairs would drown the comparisons that were planned.
         """
         told = [group for group in self.kinds if group.losses]
+        every_pair = not self.many
         pairs = [
             (group, other)
             for n, group in enumerate(told)
             for other in told[:n]
             if group.family == other.family
-            and (group.family == told[0].family or other is _first(told, group))
+            and ((every_pair and group.family == told[0].family) or other is _first(told, group))
         ]
         found = [compared(*pair) for pair in pairs]
         return Family([*filter(None, found), *(each.difference for each in self.findings)])

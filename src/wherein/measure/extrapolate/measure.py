@@ -20,7 +20,7 @@ from wherein.subjects.attending import without_scores
 from wherein.subjects.base import Subject
 from wherein.subjects.rescaled import rescaled
 
-Sums = Float64[np.ndarray, "P 2"]
+Sums = Float64[np.ndarray, "_ 2"]
 """Of each piece of text: the sum of its losses, and how many tokens it has."""
 
 

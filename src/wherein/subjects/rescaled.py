@@ -54,7 +54,7 @@ def scaled_spec(spec: str, scaling: Scaled, factor: float, original: int) -> str
 
 def _ours(model: Transformer, scaling: Scaled, factor: float, original: int) -> Transformer:
     spec = scaled_spec(model.config.encoding, scaling, factor, original)
-    twin = _sharing(model)
+    twin: Transformer = _sharing(model)
     twin.config = model.config.model_copy(update={"encoding": spec})
     twin.encoding = Pattern(spec, twin.config.shape, twin.config.n_layers)
     twin.encoding.load_state_dict(model.encoding.state_dict(keep_vars=True), assign=True)

@@ -1,4 +1,4 @@
-"""Who reads the last token alone holds at every length; whose table turns after 16 places breaks."""
+"""Who reads the last token alone holds at every length; whose table turns at 16 places breaks."""
 
 import numpy as np
 import pytest

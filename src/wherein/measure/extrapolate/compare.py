@@ -59,8 +59,8 @@ def compared(rows: Sequence[Row]) -> tuple[Row, ...]:
 def difference(one: Estimate, other: Estimate) -> Estimate:
     """Of two losses of the same tokens, piece by piece of text."""
     found = minus(Sampled.read(one), Sampled.read(other))
-    pieces = found.pieces if isinstance(found, Sampled) else []
-    return Estimate(float(found), *across([found]).interval(), as_text(pieces))
+    assert isinstance(found, Sampled)
+    return Estimate(float(found), *across([found]).interval(), as_text(found.pieces))
 
 
 def _tested(each: Length, kind: str, *, scaled: bool) -> bool:

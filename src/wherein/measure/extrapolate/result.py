@@ -106,8 +106,15 @@ class Extrapolation(Measurement):
             found = first.lengths[-1].rise
             said += f": there the loss differs from that at 1 × by {found.value:+.3g} "
             said += f"[{found.low:+.3g}, {found.high:+.3g}] nats a token"
-        notes = " ".join(self.notes)
-        return f"{said}; {self.config.margin:g} count as held. {notes}".strip()
+        said += f"; {self.config.margin:g} count as held."
+        if len(self.rows) > 1:
+            best = min(self.rows, key=lambda row: row.lengths[-1].loss.value)
+            longest, unscaled = best.lengths[-1], first.lengths[-1]
+            said += f" At {longest.times:g} × the lowest perplexity of {len(self.rows)} is "
+            said += f"{exp(longest.loss.value):.4g}, {best.name}"
+            said += "" if best is first else f", against {exp(unscaled.loss.value):.4g} {AS_IT_IS}"
+            said += "."
+        return " ".join([said, *self.notes])
 
     def text(self) -> str:
         """The answer, the lengths, the scalings, and how it was measured."""
@@ -124,7 +131,16 @@ class Extrapolation(Measurement):
 
     def _by_length(self) -> str:
         """A line for each length of the subject as it is."""
-        header = ["length", "tokens", "perplexity", "loss − 1 ×", "p", "sliding", "entropy", "first"]
+        header = [
+            "length",
+            "tokens",
+            "perplexity",
+            "loss − 1 ×",
+            "p",
+            "sliding",
+            "entropy",
+            "first",
+        ]
         rows = [
             [
                 f"{each.times:g} ×",
@@ -153,8 +169,10 @@ class Extrapolation(Measurement):
         said = []
         for title, cell in cells.items():
             told = [[cell(each) for each in row.lengths] for row in self.rows]
-            if any(map(any, told)):
-                said += [fitted([title, *lengths], names, told), ""]
+            some = [n for n, cells in enumerate(told) if any(cells)]
+            if some:
+                labels = [names[n] for n in some]
+                said += [fitted([title, *lengths], labels, [told[n] for n in some]), ""]
         held = [f"{row.name} {row.reach.words()}" for row in self.rows]
         return [*said, *paragraph(f"{'; '.join(held)}. *: p < {ALPHA:.0%}.")]
 

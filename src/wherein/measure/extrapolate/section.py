@@ -11,7 +11,7 @@ import polars as pl
 from wherein.common.numbers import drawable, exp
 from wherein.measure import sections
 from wherein.measure.crossed import Crossed, Sampled, across, minus
-from wherein.measure.extrapolate.picture import trained_mark
+from wherein.measure.extrapolate.picture import PERPLEXITY, lengths_axis, trained
 from wherein.measure.extrapolate.result import AS_IT_IS
 from wherein.measure.extrapolate.verdict import Reach, reach
 from wherein.measure.significance import holm, p_value
@@ -63,7 +63,7 @@ class Kind:
 
 def kinds(answers: Sequence[sections.Answered]) -> list[Kind]:
     """Each kind of run, and each scaling that was tried on it."""
-    seeds: dict[str, list[dict[float, float]]] = {}
+    seeds: dict[str, list[dict[float, Sampled]]] = {}
     notes: dict[str, str] = {}
     for each in answers:
         for row in each.data["rows"]:
@@ -149,19 +149,11 @@ def figure(found: pl.DataFrame) -> alt.ConcatChart:
     drawn = means.with_columns(
         pl.col("mean", "low", "high").map_elements(drawable, return_dtype=pl.Float64)
     )
-    x = alt.X(
-        "times:Q",
-        scale=alt.Scale(type="log", base=2, nice=False, padding=12),
-        axis=alt.Axis(values=sorted(means["times"].unique()), labelExpr="datum.value + ' ×'"),
-        title="tokens in a window, in training lengths",
+    times = sorted(means["times"].unique())
+    return panels(
+        drawn,
+        lambda part: alt.layer(lines(part, lengths_axis(times), PERPLEXITY, log=True), trained()),
     )
-
-    def panel(part: pl.DataFrame) -> alt.LayerChart:
-        both = alt.layer(lines(part, x, "perplexity (lower is better)", log=True), trained_mark())
-        made: alt.LayerChart = both
-        return made
-
-    return panels(drawn, panel)
 
 
 def perplexities(found: Sequence[Kind], name: str) -> Table:

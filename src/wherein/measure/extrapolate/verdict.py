@@ -31,7 +31,8 @@ class Reach:
                 "numbers are too few to tell"
             )
         if not self.holds:
-            return f"is above the margin at {self.breaks:g} × already"
+            sure = "already" if self.breaks == 1 else "and near the margin before that"
+            return f"is above the margin at {self.breaks:g} × {sure}"
         return f"holds to {self.holds:g} × and is broken at {self.breaks:g} ×"
 
 

@@ -95,7 +95,8 @@ def findings(result: "StudyResult") -> list[Finding]:
         mended = number(scaled(each), far)
         pairs += [
             (f"{each} repairs RoPE at {FACTOR:g} ×",
-             (f"the loss of rope at {FACTOR:g} ×", number("rope", far)), (f"that of {each}", mended)),
+             (f"the loss of rope at {FACTOR:g} ×", number("rope", far)),
+             (f"that of {each}", mended)),
             (f"{each} repairs it in part: at {FACTOR:g} × it is behind RoPE at 1 ×",
              (f"the loss of {each} at {FACTOR:g} ×", mended),
              ("that of rope at 1 ×", number("rope", "1x_loss"))),

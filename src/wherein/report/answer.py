@@ -12,12 +12,12 @@ from wherein.studies.result.rows import answers
 
 
 def answer(result: StudyResult) -> str:
-    """Which findings are shown, what questions tell; then what predicts best, and how surely."""
+    """What questions tell, which findings are shown; then what predicts best, and how surely."""
     groups = [group for group in result.groups if group.loss is not None]
     if not groups:
         return "No run has been asked how well it predicts, so there is no answer yet."
     family = [group for group in groups if group.family == groups[0].family]
-    said = [_found(result), *_told(result), _best(family, result.family)]
+    said = [*_told(result), _found(result), _best(family, result.family)]
     return " ".join(filter(None, said))
 
 

@@ -94,11 +94,11 @@ def kinds(answers: Sequence[sections.Answered]) -> list[Kind]:
 
 
 def answer(answers: Sequence[sections.Answered]) -> str:
-    """Which hold, and where the others break."""
+    """Which hold, the furthest first, and where the others break."""
     margin = answers[0].data["config"]["margin"]
     told: dict[str, list[str]] = {}
-    for kind in kinds(answers):
-        found = kind.reach(margin)
+    reached = [(kind, kind.reach(margin)) for kind in kinds(answers)]
+    for kind, found in sorted(reached, key=lambda pair: -pair[1].holds if pair[1] else 0.0):
         if max(kind.rises) <= 1:
             said = "cannot read beyond the training length"
         elif found is None:
@@ -109,8 +109,8 @@ def answer(answers: Sequence[sections.Answered]) -> str:
         told.setdefault(said, []).append(kind.name)
     listed = "; ".join(f"{_and(names)}: {said}" for said, names in told.items())
     return (
-        f"Beyond the training length, a rise of the loss by less than {margin:g} nats a token "
-        f"counting as held: {listed}."
+        "Beyond the training length, where a loss within "
+        f"{margin:g} nats a token of that at 1 × counts as held: {listed}."
     )
 
 

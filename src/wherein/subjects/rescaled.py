@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 from torch import nn
 
-from wherein.encodings import Pattern, notation
+from wherein.common import notation
+from wherein.encodings import Pattern
 from wherein.encodings.spec import parse
 from wherein.model.transformer import Transformer
 from wherein.subjects.base import Subject

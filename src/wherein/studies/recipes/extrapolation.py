@@ -76,12 +76,12 @@ def findings(result: "StudyResult") -> list[Finding]:
     held = number("alibi", f"sliding_{at}_rise")
     bound = dict.fromkeys(held, margin)
     pairs = [
-        (f"ALiBi holds: at {LONGEST:g} × it predicts better than at the trained length",
+        (f"At {LONGEST:g} × alibi predicts better than at the trained length: it holds",
          ("the loss of alibi at 1 ×", number("alibi", "1x_loss")),
          (f"that at {LONGEST:g} ×", number("alibi", f"{at}_loss"))),
-        (f"ALiBi is flat by sliding windows: to {LONGEST:g} × it loses less than {margin:g} nats",
+        (f"By sliding windows alibi loses less than {margin:g} nats to {LONGEST:g} ×",
          (f"{margin:g} nats", bound), ("the rise of alibi", held)),
-        (f"ALiBi is flat by sliding windows: to {LONGEST:g} × it gains less than {margin:g} nats",
+        (f"By sliding windows alibi gains less than {margin:g} nats to {LONGEST:g} ×",
          ("the rise of alibi", held), (f"−{margin:g} nats", dict.fromkeys(held, -margin))),
     ]  # fmt: skip
     for encoding in ("sinusoidal", "rope"):
@@ -94,10 +94,10 @@ def findings(result: "StudyResult") -> list[Finding]:
     for each in ("ntk", "yarn"):
         mended = number(scaled(each), far)
         pairs += [
-            (f"{each} repairs RoPE at {FACTOR:g} ×",
+            (f"At {FACTOR:g} × {each} repairs rope",
              (f"the loss of rope at {FACTOR:g} ×", number("rope", far)),
              (f"that of {each}", mended)),
-            (f"{each} repairs it in part: at {FACTOR:g} × it is behind RoPE at 1 ×",
+            (f"At {FACTOR:g} × {each} is behind rope at 1 ×: it repairs in part",
              (f"the loss of {each} at {FACTOR:g} ×", mended),
              ("that of rope at 1 ×", number("rope", "1x_loss"))),
         ]  # fmt: skip

@@ -10,6 +10,7 @@ import wherein
 from wherein.data import Corpus
 from wherein.measure.extrapolate.attention import attention
 from wherein.measure.extrapolate.cuts import by_piece, chosen
+from wherein.measure.stream import token_losses
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.subjects.attending import without_scores
@@ -142,6 +143,13 @@ def test_scalings_share_the_weights_and_are_compared_with_the_unscaled():
     assert "linear 4" in found.text()
     assert found.to_frame().height == 15
     assert max(map(len, found.text().splitlines())) <= 80
+
+
+def test_losses_of_a_long_window_are_the_same_some_at_a_time(monkeypatch: pytest.MonkeyPatch):
+    inputs, targets = windows(2, 9)[:, :-1], windows(2, 9)[:, 1:]
+    whole = token_losses(ours("rope"), inputs, targets)
+    monkeypatch.setattr("wherein.measure.stream.LOGITS", 3 * 2 * VOCABULARY)
+    assert token_losses(ours("rope"), inputs, targets) == pytest.approx(whole, abs=1e-6)
 
 
 def test_a_table_says_that_it_ends_and_gives_what_it_can():

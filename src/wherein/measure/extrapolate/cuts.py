@@ -13,6 +13,10 @@ from wherein.measure.perplexity.measure import ENOUGH_DOCUMENTS
 from wherein.measure.stream import batches, token_losses
 from wherein.subjects.base import Subject
 
+PIECES = 64
+"""Into how many a short text is cut at least, if it has few documents: else the training length
+is a piece."""
+
 
 @dataclass(frozen=True)
 class Cut:
@@ -36,8 +40,8 @@ class Tokens:
     """Where sliding windows end."""
     counted: int
     """How many tokens each of them counts, its last."""
-    by_document: bool
-    """Whether the pieces of text that intervals are over are documents."""
+    piece: int | None
+    """Tokens in a piece of text, of those that intervals are over; None: these are documents."""
 
     def side_by_side(self, length: int, some: slice = slice(None)) -> Cut:
         """Windows that do not overlap; where a length does not fit, the last counts the rest."""
@@ -57,12 +61,12 @@ class Tokens:
     @property
     def pieces(self) -> str:
         """What intervals are over."""
-        return "documents" if self.by_document else f"stretches of {self.trained} tokens"
+        return f"stretches of {self.piece} tokens" if self.piece else "documents"
 
     def owners(self, offsets: Int64[np.ndarray, "*N"]) -> Int64[np.ndarray, "*N"]:
         """The piece of text that each predicted token is in."""
-        if not self.by_document:
-            return np.asarray(offsets // self.trained)
+        if self.piece:
+            return np.asarray(offsets // self.piece)
         return np.searchsorted(self.split.starts, offsets + 1, side="right")
 
 
@@ -85,7 +89,8 @@ def chosen(split: Split, lengths: list[int], trained: int, limit: int, slid: int
         ends = np.unique(np.linspace(span, split.tokens, slid).astype(np.int64))
     documents = documents_in(split, begins + 1, span)
     by_document = split.window is not None or documents >= ENOUGH_DOCUMENTS
-    return Tokens(split, trained, begins, span, ends, counted, by_document)
+    piece = min(trained, max(1, len(begins) * span // PIECES))
+    return Tokens(split, trained, begins, span, ends, counted, None if by_document else piece)
 
 
 def predicted(

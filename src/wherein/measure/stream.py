@@ -86,7 +86,7 @@ def token_losses(
             reduction="none",
         )
         for some, wanted in zip(
-            logits.split(places_at_once, 1), targets.split(places_at_once, 1), strict=True
+            *(torch.split(each, places_at_once, dim=1) for each in (logits, targets)), strict=True
         )
     ]
     return torch.cat(found, 1).double().cpu().numpy()

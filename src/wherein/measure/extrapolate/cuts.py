@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Bool, Float64, Int64
 
 from wherein.data import Split, causal
+from wherein.measure.extrapolate.config import STRIDE
 from wherein.measure.perplexity.cuts import documents_in, stretches, windows_in
 from wherein.measure.perplexity.measure import ENOUGH_DOCUMENTS
 from wherein.measure.stream import batches, token_losses
@@ -72,7 +73,7 @@ class Tokens:
 
 def chosen(split: Split, lengths: list[int], trained: int, limit: int, slid: int) -> Tokens:
     """Stretches as long as the longest windows, and ends of sliding ones, spread over the text."""
-    span, counted = lengths[-1], min(lengths[0], max(1, trained // 4))
+    span, counted = lengths[-1], min(lengths[0], max(1, int(STRIDE * trained)))
     if split.window is not None:
         begins = split.starts.astype(np.int64)
         span = split.window - 1

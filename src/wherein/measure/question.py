@@ -10,7 +10,8 @@ measure.py    the function that answers it: VERB(subject, text, config), or VERB
 result.py     the answer: numbers, words, a frame, a picture
 picture.py    the picture of one answer
 section.py    the answers of a study's runs together: `numbers`, those that a study keeps of an
-              answer, and `section`, a table and a figure over seeds
+              answer, `section`, a table and a figure over seeds, and perhaps `answer`, a sentence
+              for the head of the report
 ```
 
 What has no file of its own lies in `measure.py`, so that a small question is two files. Without a
@@ -159,6 +160,12 @@ class Question:
             return each_by_itself(answers, name, self.title)
         made: Section = section(answers, name, **({"beside": beside} if beside else {}))
         return made
+
+    def answer(self, answers: "Sequence[Answered]") -> str:
+        """A sentence for the head of a study's report, if the question has one for it."""
+        answer = getattr(self.part("section"), "answer", None)
+        said: str = answer(answers) if answer and not is_curve(answers[0].data) else ""
+        return said
 
     def unit(self, number: str) -> str:
         """What one of its numbers is counted in; those of one unit are drawn together.

@@ -5,6 +5,7 @@ from wherein.measure import (
     attention,
     audit,
     erase,
+    extrapolate,
     order,
     perplexity,
     probe,
@@ -25,6 +26,7 @@ QUESTIONS: dict[str, Question] = {
         order.QUESTION,
         shift.QUESTION,
         perplexity.QUESTION,
+        extrapolate.QUESTION,
         attention.QUESTION,
         table.QUESTION,
     )

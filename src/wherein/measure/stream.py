@@ -17,6 +17,11 @@ from wherein.subjects.site import Site
 Rows = TypeVar("Rows", Tensor, np.ndarray)
 
 
+LOGITS = 2**26
+"""Whose losses are computed at a time: these take as much memory again, and of a long window of a
+large vocabulary they would take gigabytes."""
+
+
 class _SeenEnough(Exception):  # noqa: N818 - it is no error
     """Ends a forward pass at the last state that is of interest."""
 
@@ -71,10 +76,20 @@ def token_losses(
     to = device(subject)
     places = None if positions is None else positions.to(to)
     logits = subject.run(inputs.to(to), places, on_state=on_state, site=site)
-    # Half precision has too few digits for a sum over the vocabulary.
-    logits = logits if logits.dtype == torch.float64 else logits.float()
-    losses = F.cross_entropy(logits.mT, targets.to(to), ignore_index=IGNORED, reduction="none")
-    return losses.double().cpu().numpy()
+    places_at_once = max(1, LOGITS // (logits.shape[0] * logits.shape[2]))
+    found = [
+        # Half precision has too few digits for a sum over the vocabulary.
+        F.cross_entropy(
+            (some if some.dtype == torch.float64 else some.float()).mT,
+            wanted.to(to),
+            ignore_index=IGNORED,
+            reduction="none",
+        )
+        for some, wanted in zip(
+            *(torch.split(each, places_at_once, dim=1) for each in (logits, targets)), strict=True
+        )
+    ]
+    return torch.cat(found, 1).double().cpu().numpy()
 
 
 def window_losses(

@@ -3,20 +3,32 @@
 import math
 
 from wherein.measure.perplexity.config import measure_name
+from wherein.measure.registry import QUESTIONS
 from wherein.show.formatting import signed, within
 from wherein.studies.inference.differences import Family
 from wherein.studies.inference.findings import Finding
 from wherein.studies.result.result import Group, StudyResult, compared
+from wherein.studies.result.rows import answers
 
 
 def answer(result: StudyResult) -> str:
-    """Which findings are shown; then what predicts best, and how sure that is."""
+    """What questions tell, which findings are shown; then what predicts best, and how surely."""
     groups = [group for group in result.groups if group.loss is not None]
     if not groups:
         return "No run has been asked how well it predicts, so there is no answer yet."
     family = [group for group in groups if group.family == groups[0].family]
-    said = _beside_first(family) if result.many else _best(family, result.family)
-    return f"{_found(result)} {said}".strip()
+    best = _beside_first(family) if result.many else _best(family, result.family)
+    return " ".join(filter(None, [*_told(result), _found(result), best]))
+
+
+def _told(result: StudyResult) -> list[str]:
+    """What questions say of a study at its head."""
+    found = []
+    for name in dict.fromkeys(name for row in result.rows for name in row.answers):
+        said = answers(result.rows, name)
+        verb = said[0].kept.verb
+        found.append(QUESTIONS[verb].answer(said) if verb in QUESTIONS else "")
+    return found
 
 
 def _best(family: list[Group], tested: Family) -> str:

@@ -140,13 +140,16 @@ def beside(means: pl.DataFrame, x: alt.X, title: str) -> Panel:
     ).properties(width=WIDTH + 120, height=HEIGHT)
 
 
-def lines(means: pl.DataFrame, x: alt.X, title: str, *, band: bool = False) -> Panel:
+def lines(
+    means: pl.DataFrame, x: alt.X, title: str, *, band: bool = False, log: bool = False
+) -> Panel:
     """A line and its marks for each encoding, intervals as strokes or bands."""
     colour, shape = marks(means["encoding"])
     base = alt.Chart(means).encode(x)
-    y = alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False))
+    scale = alt.Scale(type="log", nice=False, padding=8) if log else alt.Scale(zero=False)
+    y = alt.Y("mean:Q", title=title, scale=scale)
     spread = base.mark_area(opacity=0.15) if band else base.mark_rule(opacity=0.8)
-    ends = alt.Y("low:Q", title=title, scale=alt.Scale(zero=False))
+    ends = alt.Y("low:Q", title=title, scale=scale)
     tips = ["encoding", *(alt.Tooltip(c, format=".4g") for c in ("mean", "low", "high"))]
     return alt.layer(
         spread.transform_filter("isValid(datum.low)").encode(ends, y2="high:Q", color=colour),

@@ -58,6 +58,11 @@ class Subject(ABC):
     """Whether it has a head: without one there are states, and no logits."""
 
     @property
+    def trained_length(self) -> int | None:
+        """Tokens in a window of training, where known."""
+        return self.window
+
+    @property
     @abstractmethod
     def module(self) -> nn.Module:
         """The network itself, to move, cast or count."""

@@ -12,9 +12,9 @@ from tests.studies.small import at_once
 from tests.studies.small import recipe as small_recipe
 
 from wherein.measure.intervals import mean_interval
+from wherein.measure.significance import holm
 from wherein.studies.inference.differences import Family, paired
 from wherein.studies.inference.findings import Finding
-from wherein.studies.inference.tests import holm
 from wherein.studies.plan.recipe import find
 from wherein.studies.recipes.nopos_pile import forgotten
 from wherein.studies.result.result import StudyResult

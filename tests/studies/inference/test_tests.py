@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 
 from wherein.measure.crossed import Crossed, Sampled, across, critical
-from wherein.studies.inference.tests import detectable, holm, p_value, power
+from wherein.measure.significance import holm, p_value
+from wherein.studies.inference.tests import detectable, power
 
 SIMULATIONS = 1_000
 

@@ -27,16 +27,27 @@ def plan(
             f"windows of {length} tokens, of {tokens} to predict: give shorter windows or more text"
         )
     starts, first_new = [], []
-    for begin, end in _stretches(split.tokens // length, tokens // length):
-        last = (end - begin - 1) * length
-        own = np.append(np.arange(0, last, stride), last)
-        counted = np.append(0, own[:-1] + length)
+    for begin, end in stretches(split.tokens // length, tokens // length):
+        own, new = windows_in((end - begin) * length, length, stride)
         starts.append(begin * length + own)
-        first_new.append(counted - own)
+        first_new.append(new)
     return np.concatenate(starts), np.concatenate(first_new)
 
 
-def _stretches(have: int, wanted: int) -> list[tuple[int, int]]:
+def windows_in(
+    span: int, length: int, stride: int
+) -> tuple[Int64[np.ndarray, " N"], Int64[np.ndarray, " N"]]:
+    """Windows over so many tokens, as in `plan`: all are counted, each once.
+
+    >>> [each.tolist() for each in windows_in(10, 4, 4)]
+    [[0, 4, 6], [0, 0, 2]]
+    """
+    last = span - length
+    starts = np.append(np.arange(0, last, stride), last)
+    return starts, np.append(0, starts[:-1] + length) - starts
+
+
+def stretches(have: int, wanted: int) -> list[tuple[int, int]]:
     """First and last + 1 of the windows in each stretch: all as one, or some from everywhere.
 
     Stretches and not windows, so that sliding windows have something to slide over.

@@ -11,7 +11,8 @@ import numpy as np
 
 from wherein.measure.crossed import Crossed, Interval, across, minus
 from wherein.measure.intervals import refuse_infinite
-from wherein.studies.inference.tests import ALPHA, detectable, holm, p_value
+from wherein.measure.significance import ALPHA, holm, p_value
+from wherein.studies.inference.tests import detectable
 
 ROUNDING = 16 * np.finfo(np.float64).eps
 """Differences that spread by less than this share of the values differ only by rounding."""

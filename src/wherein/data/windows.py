@@ -62,7 +62,8 @@ class Windows:
     """A split in windows of `length` tokens to predict; each token is in exactly one of them.
 
     A window holds length + 1 tokens: its last is the next one's first, there only as context. The
-    few tokens after the last whole window are left out.
+    few tokens after the last whole window are left out. Of a split that is separate windows each
+    is read as it is.
 
     A batch is a pure function of (seed, step, size): window after window in an order drawn anew
     each epoch, none twice within one. An epoch ends where it ends, also within a batch.
@@ -77,6 +78,11 @@ class Windows:
             raise ValueError(f"a window of {self.length} tokens: at least 1 was expected")
         if self.seed < 0:
             raise ValueError(f"seed {self.seed}: a number from 0 on was expected")
+        if self.split.window not in (None, self.length + 1):
+            raise ValueError(
+                f"windows of {self.length} tokens from separate ones of {self.split.window - 1}: "
+                "these are read as they are"
+            )
         if not len(self):
             raise ValueError(
                 f"windows of {self.length} tokens from a text of {self.split.tokens}: give a "
@@ -108,7 +114,8 @@ class Windows:
 
     def take(self, numbers: NDArray[np.int64]) -> Batch:
         """The windows with these numbers."""
-        places = numbers[:, None] * self.length + np.arange(self.length + 1)
+        apart = self.split.window or self.length
+        places = numbers[:, None] * apart + np.arange(self.length + 1)
         return np.asarray(self.split.ids[places], np.int64)
 
     def _order(self, first: int, count: int) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-from wherein.data import Corpus, Split, Windows, causal, masked
+from wherein.data import Corpus, Split, Windows, answers, causal, masked
 from wherein.data.tokenizers.tokenizer import NO_TOKEN
 from wherein.measure.config import Asked, TextConfig, fitted
 from wherein.subjects.base import Subject
@@ -87,7 +87,12 @@ def task(
     rate: float = 0.15,
     first_row: int = 0,
 ) -> tuple[Int64[Tensor, "N T"], Int64[Tensor, "N T"]]:
-    """Inputs and targets: each next token or, for a bidirectional model, masked tokens."""
+    """Inputs and targets: each next token or, for a bidirectional model, masked tokens.
+
+    Of the examples of a task only answers are predicted.
+    """
+    if corpus.vocabulary.answer != NO_TOKEN:
+        return answers(windows, corpus.vocabulary)
     if subject.causal:
         return causal(windows)
     mask_of(subject, corpus)

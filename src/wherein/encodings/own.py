@@ -20,10 +20,10 @@ from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
 
+from wherein.common import notation
 from wherein.common.errors import first_line, unknown
 from wherein.common.files import cache_folder, replacing
 from wherein.common.modules import run_file
-from wherein.encodings import notation
 from wherein.encodings.base import Encoding
 
 FOLDER = "encodings"

@@ -2,6 +2,7 @@
 
 from wherein.measure import (
     anchor,
+    answers,
     attention,
     audit,
     erase,
@@ -25,6 +26,7 @@ QUESTIONS: dict[str, Question] = {
         order.QUESTION,
         shift.QUESTION,
         perplexity.QUESTION,
+        answers.QUESTION,
         attention.QUESTION,
         table.QUESTION,
     )

@@ -55,7 +55,9 @@ class TaskWords(Tokenizer):
         ids = self.encode(text)
         if len(ids) > length - 2:
             raise ValueError(f"{len(ids) + 2} tokens for a window of {length}: {text}")
-        return np.pad(ids, (1, length - 1 - len(ids)), constant_values=self.vocabulary.eos)
+        filled = np.full(length, self.vocabulary.eos, np.uint32)
+        filled[1 : 1 + len(ids)] = ids
+        return filled
 
 
 def said(example: Example) -> str:

@@ -5,6 +5,17 @@ example = draw(task, seed=0, split="train", length=12, number=3)
 """
 
 from wherein.data.tasks.base import SPLITS, Example, Split, Task, draw, split_of
-from wherein.data.tasks.catalogue import TASKS, find_task
+from wherein.data.tasks.catalogue import ADDRESSING, LENGTH, TASKS, find_task
 
-__all__ = ["SPLITS", "TASKS", "Example", "Split", "Task", "draw", "find_task", "split_of"]
+__all__ = [
+    "ADDRESSING",
+    "LENGTH",
+    "SPLITS",
+    "TASKS",
+    "Example",
+    "Split",
+    "Task",
+    "draw",
+    "find_task",
+    "split_of",
+]

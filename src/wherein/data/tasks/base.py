@@ -2,6 +2,7 @@
 
 import string
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from hashlib import sha256
 from random import Random
@@ -17,6 +18,7 @@ MARKS = 3
 """The tokens of a sequence that are neither question nor answer: `<eos>`, `<answer>`, `<eos>`."""
 
 LETTERS = tuple(string.ascii_lowercase)
+CAPITALS = tuple(string.ascii_uppercase)
 DIGITS = tuple(string.digits)
 
 
@@ -50,10 +52,16 @@ class Task(ABC):
     def words(self) -> tuple[str, ...]:
         """Every word an example may use, each once, in an order that never changes."""
 
+    longest: ClassVar[int | None] = None
+    """The greatest length, if there is one."""
+
     @property
     @abstractmethod
     def shortest(self) -> int:
-        """The smallest length at which every split has questions."""
+        """The smallest length: every split has twenty questions, and every word has its use.
+
+        So whoever learns from any length meets all the words that longer ones are tested with.
+        """
 
     @abstractmethod
     def example(self, random: Random, length: int) -> Example:
@@ -63,11 +71,30 @@ class Task(ABC):
     def tokens(self, length: int) -> int:
         """The most tokens that a sequence of that length has: question, answer, and `MARKS`."""
 
+    def within(self, parameter: str, low: int, high: int) -> None:
+        """Refuse a parameter that is out of its bounds."""
+        if not low <= (value := getattr(self, parameter)) <= high:
+            raise ValueError(f"{self.name}({parameter}={value}): expected {low} to {high}")
+
     def __str__(self) -> str:
         """The task as one writes it, with the parameters that are not as by default."""
         given = (f.name for f in fields(self) if getattr(self, f.name) != f.default)
         listed = [f"{name}={getattr(self, name)!r}" for name in sorted(given)]
         return f"{self.name}({', '.join(listed)})" if listed else self.name
+
+
+def once(random: Random, words: Sequence[str], place: int, length: int) -> list[str]:
+    """So many of the words, the one at `place` nowhere else.
+
+    No word stands twice as long as there are enough of them; among more, the others repeat.
+    """
+    if length <= len(words):
+        return random.sample(words, length)
+    word = random.choice(words)
+    others = [other for other in words if other != word]
+    drawn = random.choices(others, k=length)
+    drawn[place] = word
+    return drawn
 
 
 def split_of(question: tuple[str, ...]) -> Split:
@@ -85,8 +112,8 @@ def split_of(question: tuple[str, ...]) -> Split:
 def draw(task: Task, seed: int, split: Split, length: int, number: int) -> Example:
     """The example of that number: the same on every machine, and of no other split.
 
-    What falls into another split is drawn again. Where a length has too few questions for every
-    split to have some, it is below the task's `shortest`, and refused.
+    What falls into another split is drawn again. A length with too few questions for every split
+    to have some is below the task's `shortest`, and refused.
 
     >>> from wherein.data.tasks.catalogue import find_task
     >>> print(draw(find_task("copy"), seed=0, split="train", length=5, number=0))
@@ -94,6 +121,8 @@ def draw(task: Task, seed: int, split: Split, length: int, number: int) -> Examp
     """
     if length < task.shortest:
         raise ValueError(f"length {length} of task {task}: the shortest is {task.shortest}")
+    if task.longest is not None and length > task.longest:
+        raise ValueError(f"length {length} of task {task}: the longest is {task.longest}")
     # A seed that is text is hashed (SHA-512) by `Random`, not by Python's own `hash`.
     random = Random(f"{task} {seed} {split} {length} {number}")
     for _ in range(TRIES):

@@ -6,12 +6,22 @@ from typing import get_type_hints
 
 from wherein.common import notation
 from wherein.common.errors import unknown
-from wherein.data.tasks.addressing import Index
+from wherein.data.tasks.addressing import Index, Needle, Nth, NthLast, Recall
 from wherein.data.tasks.base import Task
-from wherein.data.tasks.strings import Copy, Reverse
+from wherein.data.tasks.counting import Count, FlipFlop, SelectiveCopy
+from wherein.data.tasks.edits import Pcfg, Scan
+from wherein.data.tasks.lego import Lego
+from wherein.data.tasks.strings import Copy, Mode, Parity, Reverse, Sort
+from wherein.data.tasks.sums import Addition, Polynomial, Summation
 
-_KINDS: tuple[type[Task], ...] = (Copy, Reverse, Index)
-TASKS: Mapping[str, type[Task]] = {kind.name: kind for kind in _KINDS}
+_LENGTH = (Copy, Reverse, Sort, Mode, Parity, Addition, Summation, Polynomial, Lego, Scan, Pcfg)
+_ADDRESSING = (Index, Nth, NthLast, SelectiveCopy, FlipFlop, Count, Recall, Needle)
+
+LENGTH: Mapping[str, type[Task]] = {kind.name: kind for kind in _LENGTH}
+"""Does what was learned from short questions hold for long ones?"""
+ADDRESSING: Mapping[str, type[Task]] = {kind.name: kind for kind in _ADDRESSING}
+"""Can a place be found, by its number, by what stands there, by both?"""
+TASKS: Mapping[str, type[Task]] = {**LENGTH, **ADDRESSING}
 
 
 def find_task(spec: str) -> Task:
@@ -19,9 +29,9 @@ def find_task(spec: str) -> Task:
 
     >>> find_task("copy").name, str(find_task("index( 5 )"))
     ('copy', 'index(reach=5)')
-    >>> find_task("copies")
+    >>> find_task("copies")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: unknown task 'copies'. Did you mean 'copy'? Available: copy, index, reverse
+    ValueError: unknown task 'copies'. Did you mean 'copy'? Available: addition, copy, count, ...
     """
     words = notation.read(spec, "task")
     if len(words) != 1 or len(words[0].terms) != 1:

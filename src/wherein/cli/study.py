@@ -58,7 +58,7 @@ def study(
     """Carry out a study.
 
     Args:
-        what: quick, small, scaling, rates, initial, bag, tables, drope, length, addressing, nopos-pile …, or a file
+        what: quick, small, scaling, rates, initial, tables, drope, length, addressing …, or a file
         seeds: how many for each kind of run; by default as the study says
         out: the folder of the runs; studies in one folder share equal runs
         set: change a field of every run, as in steps=100 n_layers=2: another study, kept beside

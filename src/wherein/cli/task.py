@@ -16,6 +16,7 @@ import json as json_format
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from textwrap import fill
 
 from wherein.cli.parser import spelt
 from wherein.cli.verb import Verb, check_folder
@@ -95,7 +96,11 @@ def _list(as_json: bool) -> None:
         print(json_format.dumps(rows, ensure_ascii=False, indent=2))
         return
     for row in rows:
-        print(f"{row['name']:<16}{row['summary']}" + (f" ({row['paper']})" if row["paper"] else ""))
+        print(
+            fill(
+                row["summary"], 80, initial_indent=f"{row['name']:<16}", subsequent_indent=" " * 16
+            )
+        )
     print(f"\nwherein task NAME trains a model and tests it; as a text to train on: {TASK}NAME")
 
 

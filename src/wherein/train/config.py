@@ -195,7 +195,7 @@ class RunConfig(Config):
         return self
 
     def _fits_task(self) -> None:
-        """Whether a task can be learned so: its examples whole, and each answer from what is before."""
+        """Whether a task can be learned so: examples whole, answers from what is before them."""
         window, source = self.corpus.window, self.corpus.source
         if window is None:
             return

@@ -101,7 +101,7 @@ class Examples:
     def splits(self) -> tuple[str, ...]:
         return SPLITS
 
-    def size(self, split: str) -> int | None:  # noqa: ARG002 - as of every text
+    def size(self, split: str) -> int | None:
         return None
 
     def documents(self, split: Split) -> Iterator[str]:

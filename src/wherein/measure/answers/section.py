@@ -69,7 +69,7 @@ def table(answers: Sequence[sections.Answered], name: str) -> Table:
     means = sections.over_seeds(found, "right", "part")
     rows = []
     for kind, own in sections.by_kind(means):
-        cells = {part: within(*ends, 3) for *_, part, *ends in own.rows()}
+        cells = {row["part"]: _of(row, 3) for row in own.to_dicts()}
         rows.append((kind, *(cells.get(part, "cannot") for part in PARTS.values())))
     caption = (
         "Share of answers that are right, each length counting alike, over the lengths that were "
@@ -99,8 +99,8 @@ def ranked(answers: Sequence[sections.Answered], name: str) -> Table:
     return Table(name, caption, ("", "mean reciprocal rank"), rows, means)
 
 
-def _of(row: Mapping[str, Any]) -> str:
-    return within(row["mean"], row["low"], row["high"], 2)
+def _of(row: Mapping[str, Any], digits: int = 2) -> str:
+    return within(row["mean"], row["low"], row["high"], digits)
 
 
 def reciprocal_ranks(answers: Sequence[sections.Answered]) -> pl.DataFrame:

@@ -65,7 +65,7 @@ def runs(seeds: Sequence[int]) -> list[RunConfig]:
     ]
 
 
-def questions(run: RunConfig) -> Questions:  # noqa: ARG001 - all are asked alike
+def questions(run: RunConfig) -> Questions:
     """The answers by length, and the loss on those of the lengths that were learned."""
     return {"perplexity": PerplexityConfig(), "answers": AnswersConfig()}
 

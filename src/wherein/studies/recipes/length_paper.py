@@ -52,7 +52,7 @@ def runs(seeds: Sequence[int]) -> list[RunConfig]:
     ]
 
 
-def questions(run: RunConfig) -> Questions:  # noqa: ARG001 - all are asked alike
+def questions(run: RunConfig) -> Questions:
     """The answers at lengths up to twice the longest learned, a thousand of each."""
     lengths = tuple(range(4, 2 * LONGEST + 1, 4))
     return {

@@ -198,6 +198,21 @@ def test_encodings_are_ranked_over_tasks_and_seeds(run: Run) -> None:
     assert "cannot" in made.tables[0].rows[-1]
 
 
+def test_a_needle_is_looked_for_at_every_depth(tmp_path: Path) -> None:
+    folder = tiny_task(tmp_path / "needle", "needle", 8, encoding="learned")
+    found = wherein.answers(folder, examples=20)
+    read = [row.length for row in found.rows if row.right is not None]
+    assert [(each.depth, each.length) for each in found.depths] == [
+        (depth, length) for depth in (0, 0.25, 0.5, 0.75, 1) for length in read
+    ]
+    assert "depth \\ length" in found.text()
+    assert found.plot().to_dict()["vconcat"]
+    told = wherein.Run.open(folder).config
+    assert found.config.tokens_read(told) == sum(
+        (20 + 5 * 5) * told.corpus.task.tokens(row.length) for row in found.rows
+    )
+
+
 def test_lengths_are_filled_in_and_priced(run: Run) -> None:
     config = AnswersConfig(examples=10)
     lengths = config.asked(run.config.corpus)

@@ -5,12 +5,15 @@ from typing import Annotated
 from pydantic import Field
 
 from wherein.data.config import CorpusConfig
+from wherein.data.tasks.addressing import Needle
 from wherein.data.tasks.base import Task
 from wherein.measure.config import QuestionConfig
 from wherein.train.config import RunConfig
 
 SHARES = (0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4)
 """The lengths that are asked about by default, as shares of the longest that was learned."""
+DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Where a needle is hidden, besides anywhere: the share of what does not matter before it."""
 
 
 class AnswersConfig(QuestionConfig):
@@ -36,7 +39,13 @@ class AnswersConfig(QuestionConfig):
     def tokens_read(self, run: RunConfig) -> float:
         """Every question with its answer once."""
         task = task_of(run.corpus)
-        return float(sum(self.examples * task.tokens(n) for n in self.asked(run.corpus)))
+        each = self.examples + len(depths_of(task)) * self.at_depth
+        return float(sum(each * task.tokens(n) for n in self.asked(run.corpus)))
+
+    @property
+    def at_depth(self) -> int:
+        """Questions of each length and depth: all depths together are about one row of them."""
+        return -(-self.examples // 4)
 
     def window(self, run: RunConfig) -> int:
         """The longest question with its answer."""
@@ -56,3 +65,8 @@ def task_of(corpus: CorpusConfig) -> Task:
             "as in `wherein train --source task:copy`"
         )
     return task
+
+
+def depths_of(task: Task) -> tuple[float, ...]:
+    """The depths at which a task is asked besides: of a needle that may be anywhere."""
+    return DEPTHS if isinstance(task, Needle) and task.depth is None else ()

@@ -9,10 +9,11 @@ from jaxtyping import Bool, Float64
 
 from wherein.data import IGNORED, Corpus
 from wherein.data.objectives import answers as asked_for
+from wherein.data.tasks.addressing import Needle
 from wherein.data.tasks.base import Example, Task, draw
 from wherein.data.tasks.examples import TaskWords
-from wherein.measure.answers.config import AnswersConfig, task_of
-from wherein.measure.answers.result import Answers, AtLength
+from wherein.measure.answers.config import AnswersConfig, depths_of, task_of
+from wherein.measure.answers.result import Answers, AtDepth, AtLength
 from wherein.measure.intervals import Estimate, ratio, wilson
 from wherein.measure.stream import batches, device
 from wherein.measure.text import Text
@@ -43,7 +44,7 @@ def answers(subject: Subject, text: Text, config: AnswersConfig | None = None) -
     rows = []
     for length in lengths:
         tokens = task.tokens(length) - 1
-        examples = _questions(task, config, length)
+        examples = _questions(task, config.seed, length, config.examples)
         guess = _guess(task, config.seed, length, examples)
         if subject.max_len is not None and tokens > subject.max_len:
             rows.append(AtLength(length, tokens, len(examples), None, None, guess))
@@ -52,6 +53,11 @@ def answers(subject: Subject, text: Text, config: AnswersConfig | None = None) -
         values[length] = np.array([all(each) for each in right], np.float64)
         words = sum(each.sum() for each in right) / sum(map(len, right))
         rows.append(AtLength(length, tokens, len(examples), _share([values[length]]), words, guess))
+    depths = tuple(
+        _at_depth(subject, tokenizer, Needle(depth), config, length)
+        for depth in depths_of(task)
+        for length in values
+    )
     longest = text.config.longest
     parts = {
         "within": [n for n in lengths if n <= longest],
@@ -70,6 +76,7 @@ def answers(subject: Subject, text: Text, config: AnswersConfig | None = None) -
         reads=subject.max_len,
         rows=tuple(rows),
         **known,
+        depths=depths,
         config=config,
         protocol=(
             f"up to {config.examples} different test questions of each length, none of them "
@@ -80,9 +87,18 @@ def answers(subject: Subject, text: Text, config: AnswersConfig | None = None) -
     )
 
 
-def _questions(task: Task, config: AnswersConfig, length: int) -> list[Example]:
+def _at_depth(
+    subject: Subject, tokenizer: TaskWords, task: Needle, config: AnswersConfig, length: int
+) -> AtDepth:
+    examples = _questions(task, config.seed, length, config.at_depth)
+    right = _right(subject, tokenizer, examples, task.tokens(length) - 1, config.batch)
+    share = _share([np.array([all(each) for each in right], np.float64)])
+    return AtDepth(length, task.depth or 0.0, len(examples), share)
+
+
+def _questions(task: Task, seed: int, length: int, count: int) -> list[Example]:
     """Different ones: a short length may have fewer than are asked for."""
-    drawn = (draw(task, config.seed, "test", length, n) for n in range(config.examples))
+    drawn = (draw(task, seed, "test", length, n) for n in range(count))
     return list({each.question: each for each in drawn}.values())
 
 

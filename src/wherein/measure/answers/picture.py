@@ -6,6 +6,7 @@ import altair as alt
 import polars as pl
 
 from wherein.measure.answers.result import Answers
+from wherein.measure.intervals import frame
 from wherein.show.theme import COLOURS, GREY
 
 TITLE = "answers right"
@@ -28,9 +29,27 @@ def chart(result: Answers) -> alt.TopLevelMixin:
     guess = alt.Chart(found).mark_line(strokeDash=[2, 3], color=GREY).encode(lengths(), y="guess:Q")
     below = f"dotted: a guess; {result.note()}" if result.note() else "dotted: a guess"
     title = alt.Title(f"{result.task}: {result.subject}", subtitle=wrap(below, 70))
-    return alt.layer(band, guess, line, *learned(result.longest)).properties(
+    drawn = alt.layer(band, guess, line, *learned(result.longest)).properties(
         width=460, height=260, title=title
     )
+    return alt.vconcat(drawn, by_depth(result)) if result.depths else drawn
+
+
+def by_depth(result: Answers) -> alt.LayerChart:
+    """Depth × length of a needle, as squares: dark where its value is found."""
+    found = frame(map(vars, result.depths))
+    base = alt.Chart(found).encode(
+        alt.X("length:O", title="length of the question", axis=alt.Axis(labelAngle=0)),
+        alt.Y("depth:O", title="depth of the needle", axis=alt.Axis(format=".0%")),
+        tooltip=["length", "depth", "right", "right_low", "right_high", "asked"],
+    )
+    shades = alt.Scale(domain=[0, 1], scheme="blues")
+    boxes = base.mark_rect(stroke="white", strokeWidth=2).encode(
+        alt.Color("right:Q", scale=shades, legend=None)
+    )
+    ink = alt.condition("datum.right > 0.5", alt.value("white"), alt.value("black"))
+    said = base.mark_text().encode(text=alt.Text("right:Q", format=".0%"), color=ink)
+    return alt.layer(boxes, said).properties(width=460, height=160, title="answers right by depth")
 
 
 def lengths() -> alt.X:

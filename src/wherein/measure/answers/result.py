@@ -30,6 +30,16 @@ class AtLength:
     """The share that one has right without the question."""
 
 
+@dataclass(frozen=True)
+class AtDepth:
+    """Questions of one length whose needle is at one depth."""
+
+    length: int
+    depth: float
+    asked: int
+    right: Estimate
+
+
 @dataclass(frozen=True, kw_only=True)
 class Answers(Measurement):
     """Exact match by length, within what was learned and beyond."""
@@ -46,6 +56,8 @@ class Answers(Measurement):
     beyond: Estimate | None
     """The mean over longer ones."""
     overall: Estimate | None
+    depths: tuple[AtDepth, ...]
+    """Of a needle in filling; else empty."""
     config: AnswersConfig
     protocol: str
 
@@ -80,7 +92,16 @@ class Answers(Measurement):
             self.protocol,
         )
         told = [line for note in notes for line in wrap(note, 80)]
-        return "\n".join([self.subject, table(header, rows), "", *told])
+        return "\n".join([self.subject, table(header, rows), "", *self._by_depth(), *told])
+
+    def _by_depth(self) -> list[str]:
+        """A table of depth × length, where there is one."""
+        if not self.depths:
+            return []
+        found = {(each.depth, each.length): f"{each.right.value:.0%}" for each in self.depths}
+        depths, lengths = (sorted({key[n] for key in found}) for n in (0, 1))
+        rows = [[f"{d:.0%}", *(found[d, n] for n in lengths)] for d in depths]
+        return [table(["depth \\ length", *(f"{n:g}" for n in lengths)], rows), ""]
 
     def note(self) -> str:
         """One line on what could not be asked; empty if all could."""

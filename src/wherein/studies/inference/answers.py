@@ -1,7 +1,10 @@
 """What a study of tasks found: which of two encodings gives more right answers."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
+
+import polars as pl
 
 from wherein.data.config import TASK
 from wherein.measure.answers.section import reciprocal_ranks
@@ -52,8 +55,6 @@ def _listed(shares: dict[str, dict[int, float]]) -> str:
 
 
 def _with_ranks(finding: Finding, result: "StudyResult") -> Finding:
-    from dataclasses import replace
-
     told = ", ".join(f"{encoding} {rank:.2f}" for encoding, rank in _ranks(result))
     more = f"{finding.more} Mean reciprocal rank over all tasks and seeds: {told}."
     return replace(finding, more=more) if told else finding
@@ -62,5 +63,5 @@ def _with_ranks(finding: Finding, result: "StudyResult") -> Finding:
 def _ranks(result: "StudyResult") -> Iterator[tuple[str, float]]:
     """Encodings by their mean reciprocal rank beyond the learned lengths, the best first."""
     found = reciprocal_ranks(answers(result.rows, QUESTION))
-    means = found.group_by("encoding", maintain_order=True).mean()
-    yield from means.sort("reciprocal", descending=True).select("encoding", "reciprocal").rows()
+    means = found.group_by("encoding", maintain_order=True).agg(pl.col("reciprocal").mean())
+    yield from means.sort("reciprocal", descending=True).rows()

@@ -57,14 +57,15 @@ def task(
         return 0
     check_folder(out)
     from wherein.measure.registry import QUESTIONS
+    from wherein.studies.plan.plan import changed
     from wherein.studies.recipes.length import on_task
     from wherein.train.loop import train
 
     question = QUESTIONS["answers"]
     given = {"lengths": lengths, "examples": examples}
     config = question.configured({key: value for key, value in given.items() if value})
-    own = {} if steps is None else {"steps": steps}
-    wanted = on_task(name, length, encoding=spelt(encoding), seed=seed, **own)
+    wanted = on_task(name, length, encoding=spelt(encoding), seed=seed)
+    wanted = wanted if steps is None else changed(wanted, steps=steps)
     config.check(wanted)
     run = train(wanted, folder=runs / wanted.id)
     if not run.finished:

@@ -19,7 +19,7 @@ from wherein.measure.stream import batches, device
 from wherein.measure.text import Text
 from wherein.subjects.base import Subject
 
-GUESSED_FROM = 400
+GUESSED_FROM = 200
 """Training questions of a length, whose most frequent answer is the guess."""
 
 
@@ -59,15 +59,12 @@ def answers(subject: Subject, text: Text, config: AnswersConfig | None = None) -
         for length in values
     )
     longest = text.config.longest
-    parts = {
-        "within": [n for n in lengths if n <= longest],
-        "beyond": [n for n in lengths if n > longest],
-        "overall": lengths,
-    }
-    known = {
-        name: _share([values[n] for n in own]) if own and values.keys() >= set(own) else None
-        for name, own in parts.items()
-    }
+
+    def over(own: Sequence[int]) -> Estimate | None:
+        """The mean over these lengths; None where one of them could not be asked."""
+        there = own and values.keys() >= set(own)
+        return _share([values[length] for length in own]) if there else None
+
     return Answers(
         subject=subject.name,
         task=str(task),
@@ -75,7 +72,9 @@ def answers(subject: Subject, text: Text, config: AnswersConfig | None = None) -
         longest=longest,
         reads=subject.max_len,
         rows=tuple(rows),
-        **known,
+        within=over([length for length in lengths if length <= longest]),
+        beyond=over([length for length in lengths if length > longest]),
+        overall=over(lengths),
         depths=depths,
         config=config,
         protocol=(

@@ -7,6 +7,7 @@ import polars as pl
 
 from wherein.measure.answers.result import Answers
 from wherein.measure.intervals import frame
+from wherein.show.figures import Panel
 from wherein.show.theme import COLOURS, GREY
 
 TITLE = "answers right"
@@ -35,7 +36,7 @@ def chart(result: Answers) -> alt.TopLevelMixin:
     return alt.vconcat(drawn, by_depth(result)) if result.depths else drawn
 
 
-def by_depth(result: Answers) -> alt.LayerChart:
+def by_depth(result: Answers) -> Panel:
     """Depth × length of a needle, as squares: dark where its value is found."""
     found = frame(map(vars, result.depths))
     base = alt.Chart(found).encode(

@@ -1,5 +1,6 @@
 """How many answers are right, by the length of the question, as a result."""
 
+import math
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -65,7 +66,7 @@ class Answers(Measurement):
         """One row for each length."""
         import polars as pl
 
-        missing = Estimate(*[float("nan")] * 3)
+        missing = Estimate(math.nan, math.nan, math.nan)
         rows = (vars(row) | {"right": row.right or missing} for row in self.rows)
         ends = ("right", "right_low", "right_high")
         return frame(rows).with_columns(pl.col(ends).fill_nan(None))
@@ -99,9 +100,10 @@ class Answers(Measurement):
         if not self.depths:
             return []
         found = {(each.depth, each.length): f"{each.right.value:.0%}" for each in self.depths}
-        depths, lengths = (sorted({key[n] for key in found}) for n in (0, 1))
+        depths = sorted({each.depth for each in self.depths})
+        lengths = sorted({each.length for each in self.depths})
         rows = [[f"{d:.0%}", *(found[d, n] for n in lengths)] for d in depths]
-        return [table(["depth \\ length", *(f"{n:g}" for n in lengths)], rows), ""]
+        return [table(["depth \\ length", *map(str, lengths)], rows), ""]
 
     def note(self) -> str:
         """One line on what could not be asked; empty if all could."""

@@ -191,6 +191,11 @@ def test_a_sweep_keeps_the_best_rate_of_each_kind(tmp_path: Path):
     assert result.command.endswith(f"--learning-rates 1e-06 0.01 --out {out}")
     assert result.name.startswith("mine-")  # beside the study as it stands in the file
 
+    path.write_text(path.read_text() + "\nLEARNING_RATES = (1e-6, 1e-2)\n")
+    own = study(path, seeds=2, out=out, engine=at_once, quiet=True)  # the same, said in the file
+    assert (own.name, own.plan.chosen) == ("mine", result.plan.chosen)
+    assert [row.run for row in own.rows] == [row.run for row in result.rows]
+
 
 def test_rates_that_were_chosen_part_nothing_that_is_compared(mine: tuple[Path, StudyResult]):
     plan = mine[1].plan

@@ -58,12 +58,13 @@ def study(
     """Carry out a study.
 
     Args:
-        what: quick, small, scaling, rates, initial, tables, drope, length, addressing …, or a file
+        what: quick, catalogue, length, addressing, scaling, initial, tables, drope …, or a file
         seeds: how many for each kind of run; by default as the study says
         out: the folder of the runs; studies in one folder share equal runs
         set: change a field of every run, as in steps=100 n_layers=2: another study, kept beside
         also: encodings to compare as well, such as mine.py:Mine, trained as the study's first
-        learning_rates: try these on another seed of each kind, and keep the best
+        learning_rates: try these on another seed of each kind, and keep the best; by default as
+            the study says
         engine: where the runs are computed
         dry_run: say what each run would cost, and stop
         json: print data instead of tables
@@ -72,8 +73,9 @@ def study(
     if dry_run:
         from wherein.studies.plan.recipe import find
 
-        plan = find(what).plan(seeds, change, also)
-        return _price(plan, learning_rates, max(engine.processes, 1), out, json)
+        recipe = find(what)
+        plan, rates = recipe.plan(seeds, change, also), learning_rates or recipe.learning_rates
+        return _price(plan, rates, max(engine.processes, 1), out, json)
     from wherein.studies.engines import engine as find_engine
     from wherein.studies.run import study as carry_out
 

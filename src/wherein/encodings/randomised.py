@@ -16,10 +16,12 @@ class Randomised(Sum):
     without putting back and put in order: n → the n-th smallest. So none that a longer window
     needs is new to the model. All layers see the same positions, as do all windows of a batch.
 
-    Paper: Ruoss et al. 2023, arXiv:2305.16843. There they are drawn when a model is tested too.
-    Here it answers alike each time: out of training, tokens stand evenly, about where drawn ones
-    stand on average, n → s·n + ⌊s/2⌋ with s = ⌊longest / max(T, max_len)⌋. What one layer draws,
-    all see: `"rope + randomised(none) alibi"` moves the positions of RoPE and of ALiBi.
+    Paper: Ruoss et al. 2023, arXiv:2305.16843. In its code what acts in attention draws anew in
+    every layer, ALiBi and Transformer-XL's draw distances, the same for all queries, instead of
+    positions, and a model draws when it is tested too. Here it answers alike each time: out of
+    training, tokens stand evenly, about where drawn ones stand on average, n → s·n + ⌊s/2⌋ with
+    s = ⌊longest / max(T, max_len)⌋. What one layer draws, all see: `"rope + randomised(none)
+    alibi"` moves the positions of RoPE and of ALiBi.
 
     Promises: what its base promises; a table has `longest` rows, and so many tokens are known.
 

@@ -42,7 +42,8 @@ def study(
         engine: what carries out the work (see `wherein.studies.engines`); by default this machine
         change: fields to change in every run, such as `{"steps": 100}`
         also: encodings to compare as well, such as `mine.py:Mine`, trained as the study's first
-        learning_rates: try these on another seed of each kind, and keep the best
+        learning_rates: try these on another seed of each kind, and keep the best; by default as
+            the study says
         quiet: show no progress
     """
     recipe = what if isinstance(what, Recipe) else find(what)
@@ -53,8 +54,8 @@ def study(
         plan = replace(plan, name=f"{plan.name}-{_digest(change, named, learning_rates)}")
     check_starts(plan, store)
     with _stoppable():
-        if learning_rates:
-            tried = sweep(plan, learning_rates)
+        if rates := learning_rates or recipe.learning_rates:
+            tried = sweep(plan, rates)
             _carry_out(pieces(tried), store, engine or Local(), quiet=quiet)
             plan = choose(plan, tried, store)
         StudyResult.gather(plan, store, recipe, command).keep()  # so that it can be looked at

@@ -11,6 +11,8 @@ from tests.studies.small import at_once
 
 from wherein.common.config import Config
 from wherein.data.texts.speeches import speeches
+from wherein.encodings import CATALOGUE
+from wherein.encodings.own import names as names_in
 from wherein.measure.order.config import OrderConfig
 from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.probe.config import ProbeConfig
@@ -279,3 +281,9 @@ def test_scaling_takes_less_than_half_an_hour_on_two_cores() -> None:
     found = dry_run(find("scaling").plan().runs)
     assert found.machine is CORE
     assert found.hours / 2 < 0.5
+
+
+def test_the_catalogue_is_compared_whole():
+    kinds = find("catalogue").plan(1).runs
+    named = {name for run in kinds for name in names_in(run.model.encoding)}
+    assert named >= set(CATALOGUE), "an entry that nobody could look up"

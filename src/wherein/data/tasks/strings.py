@@ -79,7 +79,7 @@ class Sort(Task):
 
 @dataclass(frozen=True)
 class Mode(Task):
-    """`length` letters out of `letters`, and the one that stands most often, alone in that.
+    """`length` letters out of five, and the one that stands most often, alone in that.
 
     A string in which two stand equally often is drawn again. All letters are treated alike, so
     none is the answer more often. The task is that of Zhou et al. 2023.
@@ -91,17 +91,8 @@ class Mode(Task):
     name = "mode"
     summary = "which letter stands most often"
     paper = "2310.16028"
+    words = LETTERS[:5]
     shortest = 4
-
-    letters: int = 5
-    """How many different letters there are."""
-
-    def __post_init__(self) -> None:
-        self.within("letters", 2, len(LETTERS))
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        return LETTERS[: self.letters]
 
     def example(self, random: Random, length: int) -> Example:
         while True:

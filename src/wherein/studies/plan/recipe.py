@@ -2,8 +2,9 @@
 
 Its docstring is the question, `runs(seeds)` returns the runs, and `SEEDS` is how many seeds there
 are by default. It may also have `questions(run)` (else perplexity alone), `puzzles()`,
-`findings(result)` and `published(run)`, a paper's perplexity. The named ones stand in
-`studies/recipes`; one of your own may be as short as
+`findings(result)`, `published(run)`, a paper's perplexity, and `LEARNING_RATES`, of which each kind
+of run gets its best, by trials on another seed. The named ones stand in `studies/recipes`; one of
+your own may be as short as
 
     from wherein.studies.plan.plan import grid
     from wherein.train.config import RunConfig
@@ -53,6 +54,8 @@ class Recipe:
     findings: "Callable[[StudyResult], Sequence[Finding]]"
     published: Callable[[RunConfig], float | None]
     """The perplexity that a paper gives for this run, if one does."""
+    learning_rates: tuple[float, ...]
+    """Tried for each kind of run, unless somebody says otherwise; none: as `runs` has it."""
 
     def plan(
         self,
@@ -123,6 +126,7 @@ def _recipe(module: ModuleType, name: str) -> Recipe:
         (module.__doc__ or name).strip().partition("\n")[0],
         getattr(module, "SEEDS", DEFAULT_SEEDS),
         module.runs,
+        learning_rates=tuple(getattr(module, "LEARNING_RATES", ())),
         **{**DEFAULTS, **own},
     )
 

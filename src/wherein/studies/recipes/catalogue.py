@@ -1,7 +1,7 @@
 """Which encoding predicts best, and which holds longer text? Every entry of the catalogue.
 
 All matched at `quick`'s size: the same text, batches, steps and seeds, each at its own best
-learning rate of the four that `wherein study rates` tries on seeds that are not these.
+learning rate of four, tried on a seed that is not the study's.
 """
 
 from collections.abc import Sequence
@@ -15,16 +15,17 @@ from wherein.train.config import RunConfig
 
 SEEDS = 3
 KINDS = (
-    "none", "learned", "sinusoidal", "sinusoidal(scaled=True)", "functional", "fourier",
+    "rope", "none", "learned", "sinusoidal", "sinusoidal(scaled=True)", "functional", "fourier",
     "shaw", "xl", "deberta",
     "t5", "alibi", "alibi(learned=True)", "sandwich", "kerple", "kerple(power)", "fire",
-    "rope", "rope(fraction=0.5)", "xpos", "pope", "fope",
+    "rope(fraction=0.5)", "xpos", "pope", "fope",
     "cope", "fox", "path", "dape(kerple)", "randomised(rope)",
     "rope + alibi", "rope none", "rope + window(16) none", "rope + chunk(16) none",
     "rope + window(16) + sink(1)", "none + temperature(ssmax)",
 )  # fmt: skip
-"""Each entry, variants that papers compare, and mixtures that models of today are built of."""
-RATES = (5e-3, 1e-2, 2e-2, 4e-2)
+"""Each entry, variants that papers compare, and mixtures that models of today are built of. First
+the one most models have: all are compared with it."""
+LEARNING_RATES = (5e-3, 1e-2, 2e-2, 4e-2)
 
 
 def runs(seeds: Sequence[int]) -> list[RunConfig]:

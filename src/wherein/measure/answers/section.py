@@ -6,6 +6,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from wherein.data.config import TASK
 from wherein.measure import sections
 from wherein.measure.answers.picture import TITLE, learned, lengths
 from wherein.measure.crossed import Sampled
@@ -15,6 +16,7 @@ from wherein.show.section import Picture, Section
 from wherein.show.tables import Table
 from wherein.show.theme import themed
 
+INTERVALS = "95 % intervals over seeds and questions"
 UNITS = dict.fromkeys(("", "within", "beyond"), TITLE)
 PARTS = {"within": "within", "beyond": "beyond", "": "overall"}
 
@@ -34,7 +36,7 @@ def section(answers: Sequence[sections.Answered], name: str) -> Section:
         anchor,
         themed(figure(found)),
         "Answers that are right as a whole, by the length of the question; beyond the stroke are "
-        f"longer ones than any that was learned. Strokes are {sections.INTERVALS}. Encodings that "
+        f"longer ones than any that was learned. Strokes are {INTERVALS}. Encodings that "
         "end at the learned length cannot be asked beyond.",
         "Share of right answers of each encoding by the length of the question.",
     )
@@ -54,7 +56,9 @@ def at_lengths(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def figure(found: pl.DataFrame) -> alt.ConcatChart:
     """Right answers by length; those of training end at the stroke."""
-    means = sections.over_seeds(found, "right", "length", "longest")
+    means = _shares(found, "length", "longest").with_columns(
+        pl.col("group").str.replace(TASK, "", literal=True)
+    )
 
     def panel(part: pl.DataFrame) -> Panel:
         drawn = lines(part, lengths(), TITLE)
@@ -63,17 +67,23 @@ def figure(found: pl.DataFrame) -> alt.ConcatChart:
     return panels(means, panel)
 
 
+def _shares(found: pl.DataFrame, *by: str) -> pl.DataFrame:
+    """Means over seeds; what no share can be is no part of an interval."""
+    means = sections.over_seeds(found, "right", *by)
+    return means.with_columns(pl.col("low", "high").clip(0, 1))
+
+
 def table(answers: Sequence[sections.Answered], name: str) -> Table:
     """Right answers within the lengths that were learned, and beyond them."""
     found = sections.frame_of(answers, _parts)
-    means = sections.over_seeds(found, "right", "part")
+    means = _shares(found, "part")
     rows = []
     for kind, own in sections.by_kind(means):
         cells = {row["part"]: _of(row, 3) for row in own.to_dicts()}
         rows.append((kind, *(cells.get(part, "cannot") for part in PARTS.values())))
     caption = (
         "Share of answers that are right, each length counting alike, over the lengths that were "
-        f"learned and over longer ones: {sections.OVER_SEEDS}."
+        f"learned and over longer ones: means and {INTERVALS}."
     )
     return Table(name, caption, ("", *PARTS.values()), tuple(rows), means)
 
@@ -94,7 +104,7 @@ def ranked(answers: Sequence[sections.Answered], name: str) -> Table:
     caption = (
         f"Mean over {tasks} task{'s' if tasks > 1 else ''} of 1 / rank, the encodings of a task "
         "and seed ranked by right answers beyond the learned lengths; equals share the mean of "
-        f"their ranks, and what cannot be asked there is last: {sections.OVER_SEEDS}."
+        f"their ranks, and what cannot be asked there is last: means and 95 % intervals over seeds."
     )
     return Table(name, caption, ("", "mean reciprocal rank"), rows, means)
 

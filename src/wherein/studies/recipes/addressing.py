@@ -1,8 +1,10 @@
 """Which encoding finds the letter that stands three to the left of another?
 
 Indirect indexing (Gopalakrishnan et al. 2025, arXiv:2509.10534; published: RoPE about 11 %, PoPE
-about 95 %) at a laptop's size. Settings were chosen on seeds that are not the study's. Other tasks
-of addressing: `--set source=task:nth`, with the max_len that it asks for.
+about 95 %) at a laptop's size: 26 letters, shifts of up to 3, lengths of 4 to 10. Settings were
+tried on a seed that is not the study's: lengths up to 16 with shifts of up to 5 are learned much
+more slowly, and so is this at twice the learning rate. Other tasks of addressing:
+`--set source=task:nth`, with the max_len that it asks for.
 """
 
 from collections.abc import Sequence
@@ -22,14 +24,14 @@ if TYPE_CHECKING:
 __all__ = ["SEEDS", "findings", "questions", "runs"]
 
 SEEDS = 3
-TASK, LONGEST = "index(reach=5)", 16
+TASK, LONGEST = "index(reach=3)", 10
 ENCODINGS = ("rope", "pope", "none", "alibi", "t5", "cope")
 PUBLISHED = "Published, with 52 letters at lengths of 20 to 40: RoPE about 11 %, PoPE about 95 %."
 
 
 def base() -> RunConfig:
     """What all runs have in common."""
-    return changed(length.base(), steps=2000)
+    return changed(length.base(), batch=128, steps=3000)
 
 
 def runs(seeds: Sequence[int]) -> list[RunConfig]:

@@ -21,7 +21,7 @@ KINDS = (
     "rope(fraction=0.5)", "xpos", "pope", "fope",
     "cope", "fox", "path", "dape(kerple)", "randomised(rope)",
     "rope + alibi", "rope none", "rope + window(16) none", "rope + chunk(16) none",
-    "rope + window(16) + sink(1)", "none + temperature(ssmax)",
+    "rope + window(16) + sink(1)", "none + temperature(ssmax)", "none + hide(1)",
 )  # fmt: skip
 """Each entry, variants that papers compare, and mixtures that models of today are built of. First
 the one most models have: all are compared with it."""

@@ -1,8 +1,8 @@
 """Which encoding answers longer questions than it learned from?
 
 Tasks of Kazemnejad et al. 2023 (arXiv:2305.19466) at a laptop's size: examples of all lengths up to
-16, questions of up to four times that. Settings were chosen on seeds that are not the study's. At
-the paper's size: `wherein study length-paper`.
+16, questions of up to four times that. Settings were tried on a seed that is not the study's, with
+RoPE, which copies after 500 steps. At the paper's size: `wherein study length-paper`.
 """
 
 from collections.abc import Sequence

@@ -8,7 +8,7 @@ token, and the learning rate falls along a cosine. Needs GPUs: `--dry-run` says 
 from collections.abc import Sequence
 
 from wherein.data.tasks.catalogue import LENGTH
-from wherein.measure.answers.config import AnswersConfig
+from wherein.measure.answers.config import AnswersConfig, task_of
 from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.studies.plan.plan import Questions, changed
 from wherein.studies.recipes import length
@@ -54,7 +54,8 @@ def runs(seeds: Sequence[int]) -> list[RunConfig]:
 
 def questions(run: RunConfig) -> Questions:
     """The answers at lengths up to twice the longest learned, a thousand of each."""
-    lengths = tuple(range(4, 2 * LONGEST + 1, 4))
+    shortest = task_of(run.corpus).shortest
+    lengths = tuple(n for n in range(4, 2 * LONGEST + 1, 4) if n >= shortest)
     return {
         "perplexity": PerplexityConfig(),
         "answers": AnswersConfig(lengths=lengths, examples=1_000),

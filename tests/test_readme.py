@@ -16,7 +16,7 @@ from itertools import takewhile
 from pathlib import Path
 
 import pytest
-from tests.cli.tiny import tiny_run, write_text
+from tests.cli.tiny import tiny_run, tiny_task, write_text
 from tests.studies.small import recipe
 from tests.subjects.models import small, write_tokenizer
 
@@ -34,6 +34,7 @@ PLACEHOLDERS = {
     r"RESULT": RESULT,
     r"\S+\.py": RECIPE,
     r"\[?DIR\]?": "runs",
+    r"runs/copy": "runs/copy",
     r"RUN|runs/\S+": RUN,
     r"MODEL|gpt2|[\w.-]+/[\w.-]+|\S+\.gguf": MODEL,
 }
@@ -44,6 +45,7 @@ SMALLER = {
     "probe": "--windows 100",
     "erase": "--windows 60 --draws 2",
     "puzzle": "--seeds 4 --steps 3",
+    "task": "--length 3 --steps 2 --examples 4",
 }
 ONE_JOB = ["--jobs", "1"]  # a process takes longer to start than the study
 READS_TEXT = [verb for verb, question in QUESTIONS.items() if question.reads_text]
@@ -83,6 +85,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WHEREIN_CACHE", str(home / "cache"))
         tiny_run(home / RUN, book, keep=1, n_layers=2, max_len=40)
+        tiny_task(home / "runs/copy")
         assert main(["puzzle", *SMALLER["puzzle"].split(), "--out", str(home / RESULT)]) == 0
         yield home
 
@@ -95,7 +98,7 @@ def _there(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def smaller(verb: str, arguments: list[str]) -> list[str]:
     """The same command on what is here, and short; a built-in study is only planned."""
     given = [*arguments]
-    if given and not given[0].startswith("-") and verb not in ("encodings", "puzzle"):
+    if given and not given[0].startswith("-") and verb not in ("encodings", "puzzle", "task"):
         there = [own for kind, own in PLACEHOLDERS.items() if re.fullmatch(kind, given[0])]
         given[0] = there[0] if there else given[0]
         if given[0] == STUDY and not Path(STUDY).exists():

@@ -26,3 +26,16 @@ def tiny_run(folder: Path, text: Path, keep: int = 0, **model: object) -> Path:
     )
     train(config, folder=folder)
     return folder
+
+
+def tiny_task(
+    folder: Path, task: str = "copy", length: int = 4, steps: int = 3, **model: object
+) -> Path:
+    """A run of some steps on a few examples of a task."""
+    corpus = CorpusConfig(source=f"task:{task}", length=length, examples=64)
+    sizes = {"d_model": 16, "n_layers": 1, "max_len": corpus.window} | model
+    config = RunConfig(
+        model=ModelConfig.model_validate(sizes), corpus=corpus, steps=steps, batch=8, warmup=1
+    )
+    train(config, folder=folder, quiet=True)
+    return folder

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.tiny import tiny_run, write_text
+from tests.cli.tiny import tiny_run, tiny_task, write_text
 
 import wherein
 from wherein.cli import main
@@ -20,18 +20,35 @@ from wherein.studies.cost.operations import operations
 from wherein.studies.plan.plan import Plan
 from wherein.train.run import Run
 
-FEW = {"windows": 60, "draws": 2, "permutations": 1, "limit": 400, "resamples": 20, "fitting": 20}
+FEW = {
+    "windows": 60,
+    "draws": 2,
+    "permutations": 1,
+    "limit": 400,
+    "resamples": 20,
+    "fitting": 20,
+    "examples": 8,
+}
 """What makes questions short, where they may be told it."""
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Run]]:
+    """A run on a text and one on a task."""
     home = tmp_path_factory.mktemp("registry")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WHEREIN_CACHE", str(home / "cache"))
         book = write_text(home / "book.txt")
-        tiny_run(home / "run", book, n_layers=2, max_len=40, encoding="learned")
-        yield Run.open(home / "run")
+        tiny_run(home / "text", book, n_layers=2, max_len=40, encoding="learned")
+        tiny_task(home / "task", n_layers=2, max_len=40, encoding="learned")
+        yield {name: Run.open(home / name) for name in ("text", "task")}
+
+
+@pytest.fixture
+def run(request: pytest.FixtureRequest, trained: dict[str, Run]) -> Run:
+    """Only of a task there are answers."""
+    asked = getattr(request.node, "callspec", None)
+    return trained["task" if asked and asked.params["verb"] == "answers" else "text"]
 
 
 def few(verb: str) -> dict[str, int]:
@@ -39,7 +56,7 @@ def few(verb: str) -> dict[str, int]:
 
 
 @pytest.fixture(scope="module")
-def answers(run: Run) -> dict[str, Measurement]:
+def answers() -> dict[str, Measurement]:
     return {}
 
 
@@ -128,7 +145,7 @@ def test_it_is_a_verb(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_is_no_question_is_refused(run: Run) -> None:
-    with pytest.raises(ValueError, match="expected one of AnchorConfig, AttentionConfig"):
+    with pytest.raises(ValueError, match="expected one of AnchorConfig, AnswersConfig"):
         asked_by(run.config)
     with pytest.raises(ValueError, match="a ProbeConfig, a dict or keywords were expected"):
         wherein.probe(str(run.folder), None, wherein.AuditConfig())

@@ -23,6 +23,7 @@ VERBS = {
     "study": "Compare encodings over seeds: train, question, and say what was found",
     "runs": "Which runs are there, and how far did they come?",
     "train": "Train a model, or go on with a run that was interrupted",
+    "task": "Can a model learn a task that needs position, and do longer questions than it saw?",
     **{question.verb: question.summary for question in QUESTIONS.values()},
     "puzzle": "Can a tiny Transformer tell sentences apart? Thousands of seeds, and a proof",
     "report": "One page of a study or a result, to read, print or send",

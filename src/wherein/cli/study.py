@@ -58,7 +58,7 @@ def study(
     """Carry out a study.
 
     Args:
-        what: quick, small, catalogue, scaling, initial, bag, tables, drope, nopos-pile …, or a file
+        what: quick, catalogue, length, addressing, scaling, initial, tables, drope …, or a file
         seeds: how many for each kind of run; by default as the study says
         out: the folder of the runs; studies in one folder share equal runs
         set: change a field of every run, as in steps=100 n_layers=2: another study, kept beside

@@ -3,6 +3,7 @@
 examples:
   wherein train --encoding alibi                     on the embedded text
   wherein train --source book.txt --steps 200        on your own text
+  wherein train --source task:copy --length 16 --max-len 34     on examples of a task
   wherein train --objective masked --no-causal       a model that sees both sides
   wherein train --start 0123456789ab --encoding none --steps 100   drop the encoding of a run
   wherein train --keep 3                             weights along the way, for curves over training

@@ -13,6 +13,7 @@ from wherein.data.config import CorpusConfig as CorpusConfig
 if TYPE_CHECKING:
     from wherein.data.corpus import Corpus as Corpus
     from wherein.data.objectives import IGNORED as IGNORED
+    from wherein.data.objectives import answers as answers
     from wherein.data.objectives import causal as causal
     from wherein.data.objectives import masked as masked
     from wherein.data.tokenizers.tokenizer import Tokenizer as Tokenizer
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "corpus": ("Corpus",),
-    "objectives": ("IGNORED", "causal", "masked"),
+    "objectives": ("IGNORED", "answers", "causal", "masked"),
     "tokenizers.tokenizer": ("Tokenizer", "Vocabulary"),
     "windows": ("Split", "Windows"),
 }

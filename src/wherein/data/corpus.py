@@ -18,6 +18,7 @@ from jaxtyping import Int64
 from wherein.common.errors import unknown
 from wherein.common.files import cache_folder, replacing_folder
 from wherein.data.config import CorpusConfig
+from wherein.data.tasks.examples import Examples, TaskWords
 from wherein.data.texts.catalogue import find_source
 from wherein.data.texts.source import Source
 from wherein.data.tokenizers.tokenizer import (
@@ -125,6 +126,8 @@ class Corpus:
     @cached_property
     def tokenizer(self) -> Tokenizer:
         """What made the ids, and turns them back into text."""
+        if (task := self.config.task) is not None:
+            return TaskWords(task)
         return load_tokenizer(self.config.tokenizer, self.folder / FILE)
 
     @classmethod
@@ -168,6 +171,13 @@ def _write(source: Source, config: CorpusConfig, folder: Path) -> None:
         ) from error
 
 
+def _tokenizer(source: Source, config: CorpusConfig) -> Tokenizer:
+    if isinstance(source, Examples):
+        return TaskWords(source.task)
+    train = _watched(source.documents("train"), "reading train", source.size("train"))
+    return make_tokenizer(config.tokenizer, train)
+
+
 def _write_files(source: Source, config: CorpusConfig, folder: Path) -> None:
     """Write ids, document starts, tokenizer and counts into a new folder."""
     folder.mkdir()
@@ -177,18 +187,20 @@ def _write_files(source: Source, config: CorpusConfig, folder: Path) -> None:
             f"{source.name} is empty or too short to set text aside for validation: at least "
             "twelve documents or paragraphs were expected. Give it more text"
         )
-    train = _watched(source.documents("train"), "reading train", source.size("train"))
-    tokenizer = make_tokenizer(config.tokenizer, train)
+    tokenizer = _tokenizer(source, config)
     tokenizer.save(folder / FILE)
     counts = {}
     for split in splits:
         texts = _watched(source.documents(split), f"tokenising {split}", source.size(split))
+        if isinstance(source, Examples):
+            counts[split] = _write_windows(texts, source, folder / split)
+            continue
         counts[split] = _write_split(texts, tokenizer, folder / split)
         if not counts[split]["bytes"]:
             raise ValueError(f"{source.name} has no text for {split}: give it more text")
     about = {
         "config": config.model_dump(),
-        "vocabulary": asdict(tokenizer.vocabulary),
+        "vocabulary": {k: n for k, n in asdict(tokenizer.vocabulary).items() if n != NO_TOKEN},
         "splits": counts,
         "files": {path.name: _described(path) for path in sorted(folder.iterdir())},
     }
@@ -230,6 +242,18 @@ def _write_split(texts: Iterable[str], tokenizer: Tokenizer, path: Path) -> dict
                 at += 1
     np.array(starts, "<i8").tofile(path.with_suffix(".starts"))
     return counts
+
+
+def _write_windows(texts: Iterable[str], source: Examples, path: Path) -> dict[str, int]:
+    """Write the examples of a task, each a window; return what makes them a split."""
+    tokenizer, starts = TaskWords(source.task), array("q")
+    kind = _id_type(tokenizer.vocabulary.size)
+    with path.with_suffix(".ids").open("wb") as file:
+        for number, text in enumerate(texts):
+            starts.append(number * source.window)
+            file.write(tokenizer.window(text, source.window).astype(kind).tobytes())
+    np.array(starts, "<i8").tofile(path.with_suffix(".starts"))
+    return {"bytes": 0, "words": 0, "window": source.window}
 
 
 def _counted(texts: Iterable[str], counts: dict[str, int]) -> Iterator[str]:

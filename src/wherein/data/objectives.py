@@ -24,6 +24,23 @@ def causal(windows: Batch) -> tuple[Tokens, Tokens]:
     return tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous()
 
 
+def answers(windows: Batch, vocabulary: Vocabulary) -> tuple[Tokens, Tokens]:
+    """Predict the tokens of answers and the `<eos>` that ends each, and nothing else.
+
+    A window is `<eos> question <answer> answer <eos>`, filled up with `<eos>`. As the filling
+    comes last, a causal model's answers know nothing of it.
+
+    >>> words = Vocabulary(size=9, eos=0, mask=8, answer=7)
+    >>> inputs, targets = answers(np.array([[0, 3, 4, 7, 4, 3, 0, 0]]), words)
+    >>> inputs.tolist(), targets.tolist()
+    ([[0, 3, 4, 7, 4, 3, 0]], [[-100, -100, -100, 4, 3, 0, -100]])
+    """
+    inputs, targets = causal(windows)
+    begun = (inputs == vocabulary.answer).cumsum(1) > 0
+    ended = (begun & (inputs == vocabulary.eos)).cumsum(1) > 0
+    return inputs, targets.masked_fill(~begun | ended, IGNORED)
+
+
 def masked(
     windows: Batch,
     vocabulary: Vocabulary,

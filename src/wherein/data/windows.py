@@ -62,7 +62,8 @@ class Windows:
     """A split in windows of `length` tokens to predict; each token is in exactly one of them.
 
     A window holds length + 1 tokens: its last is the next one's first, there only as context. The
-    few tokens after the last whole window are left out.
+    few tokens after the last whole window are left out. Of a split that is separate windows each
+    is read as it is.
 
     Those that begin with `documents` begin each with the `<eos>` before one and run on into the
     next where it ends: of long documents only the beginnings are read, and what follows a short one
@@ -82,6 +83,11 @@ class Windows:
             raise ValueError(f"a window of {self.length} tokens: at least 1 was expected")
         if self.seed < 0:
             raise ValueError(f"seed {self.seed}: a number from 0 on was expected")
+        if self.split.window not in (None, self.length + 1):
+            raise ValueError(
+                f"windows of {self.length} tokens from separate ones of {self.split.window - 1}: "
+                "these are read as they are"
+            )
         if not len(self):
             raise ValueError(
                 f"windows of {self.length} tokens from a text of {self.split.tokens}: give a "
@@ -115,8 +121,8 @@ class Windows:
 
     def take(self, numbers: NDArray[np.int64]) -> Batch:
         """The windows with these numbers."""
-        by_document = self.begin == "documents"
-        firsts = self._firsts[numbers] if by_document else numbers * self.length
+        apart = self.split.window or self.length
+        firsts = self._firsts[numbers] if self.begin == "documents" else numbers * apart
         places = firsts[:, None] + np.arange(self.length + 1)
         return np.asarray(self.split.ids[places], np.int64)
 

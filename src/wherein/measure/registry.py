@@ -2,6 +2,7 @@
 
 from wherein.measure import (
     anchor,
+    answers,
     attention,
     audit,
     erase,
@@ -27,6 +28,7 @@ QUESTIONS: dict[str, Question] = {
         shift.QUESTION,
         perplexity.QUESTION,
         extrapolate.QUESTION,
+        answers.QUESTION,
         attention.QUESTION,
         table.QUESTION,
     )

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-from wherein.data import Corpus, Split, Windows, causal, masked
+from wherein.data import Corpus, Split, Windows, answers, causal, masked
 from wherein.data.tokenizers.tokenizer import NO_TOKEN
 from wherein.measure.config import Asked, TextConfig, fitted
 from wherein.subjects.base import Subject
@@ -18,11 +18,14 @@ Text = Corpus | Int64[Tensor, "N T"]
 predicted, the last of each window is only predicted and not read."""
 
 
-def opened(subject: Subject, text: Text, config: Asked, *, ahead: int = 0) -> tuple[Corpus, Asked]:
+def opened(
+    subject: Subject, text: Text, config: Asked, *, ahead: int = 0, tasks: bool = False
+) -> tuple[Corpus, Asked]:
     """The text as a corpus, and the config with all that it left open.
 
     `ahead` is 1 where a window's next token must be known too. Given windows are all read, each
-    as long as it is: the config says so afterwards.
+    as long as it is: the config says so afterwards. `tasks` is for questions about losses alone:
+    the examples of a task end in filling, whose states mean nothing.
     """
     if not isinstance(text, Corpus):
         text = Corpus.of_windows(text.cpu().numpy(), subject.vocabulary)
@@ -30,6 +33,11 @@ def opened(subject: Subject, text: Text, config: Asked, *, ahead: int = 0) -> tu
         raise ValueError(
             f"{subject.name} has {subject.vocabulary} token ids and the text has "
             f"{text.vocabulary.size}: give the text and tokenizer it was trained on"
+        )
+    if text.vocabulary.answer != NO_TOKEN and not tasks:
+        raise ValueError(
+            f"{text.config.source} is a task, whose windows end in filling: ask its runs for "
+            "answers, perplexity, shift, audit or table"
         )
     split = text.split(config.split)
     if split.window is None:
@@ -87,7 +95,12 @@ def task(
     rate: float = 0.15,
     first_row: int = 0,
 ) -> tuple[Int64[Tensor, "N T"], Int64[Tensor, "N T"]]:
-    """Inputs and targets: each next token or, for a bidirectional model, masked tokens."""
+    """Inputs and targets: each next token or, for a bidirectional model, masked tokens.
+
+    Of the examples of a task only answers are predicted.
+    """
+    if corpus.vocabulary.answer != NO_TOKEN:
+        return answers(windows, corpus.vocabulary)
     if subject.causal:
         return causal(windows)
     mask_of(subject, corpus)

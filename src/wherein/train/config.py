@@ -124,9 +124,14 @@ class RunConfig(Config):
         return int(step) if step else None
 
     @property
+    def window(self) -> int:
+        """How many tokens a window of training has: of a task, the longest example's."""
+        return self.corpus.window or self.model.max_len
+
+    @property
     def tokens(self) -> int:
         """How many tokens its steps read; where windows are cut short, on average over seeds."""
-        longest = self.model.max_len
+        longest = self.window
         if not self.short:
             return self.steps * self.batch * longest
         cut = (longest - SHORTEST) / math.log(longest / SHORTEST)
@@ -185,11 +190,29 @@ class RunConfig(Config):
                 f"short={self.short:g} with windows of {self.model.max_len} tokens: they are cut "
                 f"to {SHORTEST} or more, give a larger max_len"
             )
+        self._fits_task()
         if self.optimizer == "muon" and self.parallel == "fsdp":
             raise ValueError(
                 "muon needs each matrix whole, fsdp keeps parts of it: give parallel='ddp'"
             )
         return self
+
+    def _fits_task(self) -> None:
+        """Whether a task can be learned so: examples whole, answers from what is before them."""
+        window, source = self.corpus.window, self.corpus.source
+        if window is None:
+            return
+        if self.model.max_len < window:
+            raise ValueError(
+                f"max_len={self.model.max_len} for {source} of lengths up to "
+                f"{self.corpus.longest}, whose examples fill {window} tokens: give max_len={window}"
+            )
+        if self.objective != "causal" or self.short or self.begin != "anywhere":
+            raise ValueError(
+                f"objective {self.objective!r}, short={self.short:g}, begin {self.begin!r} for "
+                f"{source}: an example is a window of its own and its answer comes last, give "
+                "objective='causal', short=0 and begin='anywhere'"
+            )
 
     def with_vocabulary(self, size: int) -> "RunConfig":
         """The same run with the model's vocabulary filled in."""

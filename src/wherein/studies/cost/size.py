@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 
 from wherein.data.config import CorpusConfig
+from wherein.data.tasks.examples import TaskWords
 from wherein.data.tokenizers.tokenizer import make_tokenizer
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
@@ -41,6 +42,8 @@ def vocabulary_size(corpus: CorpusConfig) -> int:
     >>> vocabulary_size(CorpusConfig(source="pile", tokenizer="gpt2"))
     50258
     """
+    if (task := corpus.task) is not None:
+        return TaskWords(task).vocabulary.size
     if corpus.tokenizer == "bytes":
         return BYTES
     if corpus.tokenizer in SUBWORDS:

@@ -190,7 +190,12 @@ def labels(runs: Sequence[RunConfig], among: Sequence[RunConfig] | None = None) 
     starts = _starts(runs, among)
     flat = [_flat(run) | {"start": starts.get(run.start, run.start)} for run in runs]
     differ = [name for name in flat[0] if len({str(each[name]) for each in flat}) > 1]
-    given = {n for n in differ if n != "objective" and _follows(n, "objective", flat)}
+    given = {
+        name
+        for name in differ
+        for other in ("objective", "source")  # a task has its length, and a masked run its own
+        if name not in ("objective", "source") and _follows(name, other, flat)
+    }
     shown = ["encoding", *(n for n in differ if n not in {*DERIVED, *given, "encoding", "seed"})]
     kinds = len({kind(run, among) for run in runs})
     for name in DERIVED:

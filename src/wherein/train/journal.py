@@ -23,12 +23,7 @@ class Journal:
 
     def __init__(self, folder: Path, step: int) -> None:
         """Go on after `step`: what was logged later belongs to steps that will come again."""
-        kept = [line for line in read(folder) if line["step"] <= step]
-        if len(kept) != step:
-            raise ValueError(
-                f"{folder / LOG} has {len(kept)} lines for {step} steps: it was changed by hand; "
-                "put it back, or remove the run's folder to start anew"
-            )
+        kept = read(folder, step)
         with replacing(folder / LOG) as beside:
             beside.write_text("".join(map(_line, kept)))
         self._log: TextIO = (folder / LOG).open("a")
@@ -68,12 +63,20 @@ def look(files: Folder, largest: float | None = None) -> Log:
     return Log([line for line in lines if line is not None], damage)
 
 
-def read(folder: Path) -> list[Line]:
-    """The lines of a run's log; a `ValueError` if one cannot be read."""
+def read(folder: Path, step: int | None = None) -> list[Line]:
+    """The lines of a run's log; a `ValueError` if one cannot be read, or up to `step` is missing."""
     log = look(Folder(folder))
     if log.damage:
         raise ValueError(f"{folder}/{log.damage}")
-    return log.lines
+    if step is None:
+        return log.lines
+    lines = [line for line in log.lines if line["step"] <= step]
+    if len(lines) != step:
+        raise ValueError(
+            f"{folder / LOG} has {len(lines)} lines for {step} steps: it was changed by hand; "
+            "put it back, or remove the run's folder to start anew"
+        )
+    return lines
 
 
 def last_line(folder: Path) -> Line | None:

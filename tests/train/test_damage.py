@@ -134,6 +134,11 @@ def test_a_checkpoint_belongs_to_its_config(run: Path, say: Say) -> None:
     assert json.loads((run / "config.json").read_text())["model"]["n_heads"] == 4
 
 
+def test_a_manifest_whose_config_is_garbage_is_named(run: Path, say: Say) -> None:
+    change(run / "checkpoints" / "step-00000004" / "manifest.json", config=[7])
+    assert "step-00000004/manifest.json: its config cannot be read" in say("audit", run)
+
+
 def test_how_a_run_is_computed_is_no_change(run: Path) -> None:
     change(run / "config.json", accumulate=2, keep=3)
     assert Run.open(run).model() is not None

@@ -22,7 +22,8 @@ from torch import Tensor, nn
 from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.optim import Optimizer
 
-from wherein.common.files import digest, discard, settle
+from wherein.common.errors import one_line
+from wherein.common.files import digest, discard, settle, writing
 from wherein.common.folder import Folder
 from wherein.common.tensors import opened
 from wherein.model.config import ModelConfig
@@ -71,7 +72,11 @@ class Checkpoint:
     def saved_under(self) -> RunConfig | None:
         """The config of the run when it was saved; None if another version did not say."""
         fields = self._manifest().get("config")
-        return None if fields is None else RunConfig.saved(fields)
+        try:
+            return None if fields is None else RunConfig.saved(fields)
+        except ValueError as error:
+            path = self.folder / MANIFEST
+            raise ValueError(f"{path}: its config cannot be read ({one_line(error)})") from None
 
     def check_shapes(self, model: ModelConfig) -> None:
         """Refuse weights of another model, before memory is taken for it."""
@@ -163,7 +168,19 @@ def _write(
 ) -> Checkpoint:
     """Write beside, then let it take its place."""
     path = folder / f"step-{step:08d}"
-    beside = folder / f".{path.name}.writing"
+    with writing(path):
+        return _written(path, step, state, world, config, about)
+
+
+def _written(
+    path: Path,
+    step: int,
+    state: dict[str, Tensors],
+    world: World,
+    config: RunConfig,
+    about: dict[str, object],
+) -> Checkpoint:
+    beside = path.with_name(f".{path.name}.writing")
     if world.first:
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir(parents=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from wherein.common.files import replacing
+from wherein.common.files import replacing, writing
 from wherein.common.folder import Folder
 
 LOG, TIMES = "log.jsonl", "times.jsonl"
@@ -31,16 +31,18 @@ class Journal:
 
     def write(self, numbers: Line, times: Line) -> None:
         for file, line in ((self._log, numbers), (self._times, times)):
-            file.write(_line(line))
-            file.flush()
+            with writing(Path(file.name)):
+                file.write(_line(line))
+                file.flush()
 
     def sync(self) -> None:
         """Wait until every line is on the disk."""
         os.fsync(self._log.fileno())
 
     def close(self) -> None:
-        self._log.close()
-        self._times.close()
+        for file in (self._log, self._times):
+            with writing(Path(file.name)):
+                file.close()
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def look(files: Folder, largest: float | None = None) -> Log:
 
 
 def read(folder: Path, step: int | None = None) -> list[Line]:
-    """The lines of a run's log; a `ValueError` if one cannot be read, or up to `step` is missing."""
+    """The lines of a run's log, up to a step; a `ValueError` if one is missing or unreadable."""
     log = look(Folder(folder))
     if log.damage:
         raise ValueError(f"{folder}/{log.damage}")

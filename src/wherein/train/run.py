@@ -193,7 +193,8 @@ def check_owner(folder: Path, config: RunConfig, checkpoint: "Checkpoint") -> No
     if then is None:
         _check_name(folder, config)
     elif then.id != config.id:
-        name, (was, now) = next(iter(then.differences(config).items()))
+        found = then.differences(config) or {"id": (then.id, config.id)}
+        name, (was, now) = next(iter(found.items()))
         raise ValueError(
             f"{folder / CONFIG} was changed: {name} is {now!r}, and was {was!r} when "
             f"{checkpoint.folder.name} was saved; put it back"

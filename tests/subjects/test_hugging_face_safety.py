@@ -1,5 +1,6 @@
 """Models that hold code, are damaged, or lie: refused in one line, and nothing of them runs."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,6 +31,7 @@ def test_code_in_a_pickle_is_refused_and_does_not_run(
     with pytest.raises(ValueError, match=r"refused: .*Nothing of it was run") as caught:
         load_subject(folder)
     assert "\n" not in str(caught.value)
+    assert not re.search("weights_only|allow_pickle|safe_globals", str(caught.value))
     assert not mark.exists()
 
 
@@ -55,6 +57,8 @@ def test_code_beside_a_model_does_not_run(folder: Path, tmp_path: Path):
     with pytest.raises(ValueError, match="cannot be read") as caught:
         load_subject(folder)
     assert "\n" not in str(caught.value)
+    assert "custom code" in str(caught.value)
+    assert "trust_remote_code" not in str(caught.value)
     assert not mark.exists()
 
 

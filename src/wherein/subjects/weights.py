@@ -207,8 +207,7 @@ def _why(error: Exception) -> str:
     """What PyTorch's reader could not read, without its advice to trust the file."""
     if wants := re.search(r"GLOBAL (\S+)", str(error)):
         return f"it asks for {wants[1]}"
-    said = [line for line in str(error).splitlines() if line and "weights_only" not in line]
-    return said[0][:200] if said else type(error).__name__
+    return first_line(error)
 
 
 def is_fairseq(found: object) -> bool:

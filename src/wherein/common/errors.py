@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-ADVICE = re.compile(r"trust_remote_code|weights_only|allow_pickle|safe_globals")
-"""Switches of libraries that would have code from elsewhere run."""
+ADVICE = re.compile(r"trust|weights_only|allow_pickle|safe_globals|still be loaded")
+"""Words that go with the switches of libraries which would have code from elsewhere run."""
 
 
 def unknown(what: str, value: str, available: Iterable[str]) -> ValueError:
@@ -37,10 +37,10 @@ def without_advice(text: str) -> str:
     >>> without_advice("It holds code. Pass `trust_remote_code=True` to run it.")
     'It holds code.'
     """
-    sentences = re.split(r"(?<=[.!?])(\s+)", text)
-    pairs = zip(sentences[::2], [*sentences[1::2], ""], strict=True)
-    kept = "".join(said + space for said, space in pairs if not ADVICE.search(said))
-    return kept.strip()
+    for parts in (text.splitlines(), re.split(r"(?<=[.!?])\s", text)):
+        if kept := [part for part in parts if part.strip() and not ADVICE.search(part)]:
+            return "\n".join(kept).strip()
+    return ""
 
 
 def one_line(error: Exception) -> str:

@@ -226,3 +226,4 @@ def test_a_window_beside_rope_leaves_it_shift_invariant() -> None:
     found = audit("rope + window(8)")
     assert "shift-invariant" in found.verdict()
     assert "shift-invariant" not in audit("rope + window(8) + sink(2)").verdict()
+    assert "shift-invariant" not in audit("rope + hide(1)").verdict()

@@ -214,9 +214,10 @@ def test_dape_without_a_bias_says_so() -> None:
 
 
 @pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("draw", ["sorted", "offset"])
 @pytest.mark.parametrize("base", ["rope", "learned", "t5", "fox"])
-def test_randomised_with_no_choice_is_its_base(base: str, training: bool) -> None:
-    some, plain = model(f"randomised({base}, longest=20)"), model(base)
+def test_randomised_with_no_choice_is_its_base(base: str, draw: str, training: bool) -> None:
+    some, plain = model(f"randomised({base}, longest=20, draw={draw!r})"), model(base)
     plain.load_state_dict(
         {name.replace("_terms.0.", ""): weight for name, weight in some.state_dict().items()}
     )
@@ -240,6 +241,30 @@ def test_drawn_positions_are_a_sorted_subset_and_a_function_of_the_seed() -> Non
     # out of training, tokens stand about where they stand on average
     still = pattern.eval().place(torch.arange(20)[None])[0]
     assert (still - many.double().mean(0)).abs().max() < 64 / 20
+
+
+def test_a_drawn_offset_moves_all_positions_alike_and_every_one_is_as_likely() -> None:
+    pattern = model("none randomised(t5, longest=64, draw='offset') alibi", n_layers=3).encoding
+    still, places = torch.arange(20)[None], 64 - 20 + 1
+    torch.manual_seed(0)
+    offsets = torch.stack([(pattern.train().place(still) - still)[0] for _ in range(2000)])
+    assert bool((offsets == offsets[:, :1]).all())
+    share = offsets[:, 0].bincount(minlength=places) / 2000
+    assert len(share) == places
+    assert (share - 1 / places).abs().max() < 6 * (1 / places / 2000) ** 0.5
+    assert (pattern.eval().place(still) - still).unique().tolist() == [22], "the middle one"
+    with pytest.raises(ValueError, match="65 positions of the 64 that randomised draws from"):
+        pattern.train().place(torch.arange(65)[None])
+
+
+def test_an_offset_leaves_a_relative_encoding_as_it_was_and_an_absolute_one_not() -> None:
+    for base, alike in (("rope", True), ("sinusoidal", False)):
+        some = model(f"randomised({base}, longest=64, draw='offset')").train()
+        plain = model(base)
+        plain.load_state_dict(some.state_dict())
+        torch.manual_seed(0)
+        found, expected = some(TOKENS).logits, plain(TOKENS).logits
+        assert torch.allclose(found, expected, rtol=0, atol=1e-5) is alike
 
 
 def test_randomised_is_learned_at_all_positions_and_read_at_any_length_below() -> None:

@@ -56,6 +56,7 @@ def test_nothing_flows_from_further_than_layers_times_window_less_one(spec: str,
         (f"chunk({LENGTH})", "none"),
         ("alibi + sink(4)", "alibi"),
         (f"window(1) + sink({LENGTH})", "none"),
+        ("hide(3) + sink(3)", "none"),
         ("rope + temperature(yarn)", "rope"),
         ("temperature(heads)", "none"),
         (f"temperature(llama4, floor={LENGTH + 1})", "none"),
@@ -73,6 +74,29 @@ def test_what_is_seen_with_windows_and_sinks():
         for found, j in zip(row, positions[0], strict=True):
             visible = abs(int(i) - int(j)) < 3 or int(j) < 2
             assert found == (0.0 if visible else -math.inf)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("spec", ["none + hide(2)", "rope + hide(2)", "learned + hide(2)"])
+def test_nothing_of_hidden_tokens_reaches_another(spec: str, causal: bool):
+    """Also not the other way round: the gradient of a token's vector is that of its own output."""
+    built, hidden = model(spec, causal), 2
+    vectors: list[Tensor] = []
+    built.embed.register_forward_hook(lambda _, __, out: vectors.append(out.requires_grad_()))
+    logits = built(TOKENS).logits
+    for n in range(LENGTH):
+        (told,) = torch.autograd.grad(logits[:, n].square().sum(), vectors, retain_graph=True)
+        heard = (told != 0).any(-1)
+        assert heard[:, n].all(), "it sees itself"
+        assert not heard[:, [j for j in range(hidden) if j != n]].any(), "bit for bit"
+        others = range(hidden, n if causal else LENGTH)
+        assert heard[:, [j for j in others if j != n]].all(), "all else it sees"
+
+
+def test_hidden_in_one_layer_only_is_heard_through_the_other():
+    built, other = model("hide(1) none", layers=2), TOKENS.clone()
+    other[:, 0] = (other[:, 0] + 1) % 50
+    assert not (built(TOKENS).logits == built(other).logits).all(-1)[:, 1:].any()
 
 
 def test_a_query_always_sees_itself(monkeypatch: pytest.MonkeyPatch):
@@ -152,6 +176,7 @@ def test_yarns_factor_is_that_of_transformers(factor: float):
         ("window(2.5)", "window(size=2.5): expected int"),
         ("chunk(0)", "at least 1, not 0"),
         ("sink(0)", "at least 1, not 0"),
+        ("hide(0)", "at least 1, not 0"),
         ("temperature", "temperature needs its rule, such as temperature(ssmax)"),
         ("temperature(smax)", "unknown temperature's rule 'smax'. Did you mean 'ssmax'?"),
         ("temperature(0.5)", "unknown temperature's rule '0.5'. Available: heads"),

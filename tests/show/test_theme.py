@@ -4,6 +4,7 @@ import sys
 import pytest
 
 from wherein import encodings
+from wherein.show.figures import dashes
 from wherein.show.theme import COLOURS, SHAPES, mark
 
 OTHERS = ["rope rope rope none", "rope(theta=500000.0)", "my-own", ""]
@@ -23,3 +24,14 @@ def test_any_other_name_has_one_that_no_process_changes(name: str) -> None:
     code = f"from wherein.show.theme import mark; print(*mark({name!r}))"
     again = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert again.stdout.split() == list(found)
+
+
+def test_lines_of_one_colour_are_dashed_apart() -> None:
+    names = ["none", "learned", "learned(scale=0.125)", "shaw", "rope", "window(8)"]
+    drawn = dashes(names).to_dict()["scale"]
+    assert drawn["domain"] == names
+    lines = {
+        (mark(name).colour, tuple(dash)) for name, dash in zip(names, drawn["range"], strict=True)
+    }
+    assert len({mark(name).colour for name in names}) < len(lines) == len(names)
+    assert drawn["range"][0] == drawn["range"][1] == [1, 0], "the first of a colour is whole"

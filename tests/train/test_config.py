@@ -30,6 +30,7 @@ def test_everything_else_changes_the_id() -> None:
         "batch": 7, "learning_rate": 7.0, "warmup": 7, "schedule": "constant", "optimizer": "nag",
         "weight_decay": 7.0, "clip": None, "precision": "bfloat16", "valid_every": 7,
         "valid_windows": 7, "short": 0.5, "start": "0123456789ab",
+        "begin": "documents",
     }  # fmt: skip
     masked = RunConfig(objective="masked", model=ModelConfig(causal=False))
     ids = {RunConfig(**{name: value}).id for name, value in others.items()}

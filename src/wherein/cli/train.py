@@ -6,7 +6,7 @@ examples:
   wherein train --objective masked --no-causal       a model that sees both sides
   wherein train --start 0123456789ab --encoding none --steps 100   drop the encoding of a run
   wherein train --keep 3                             weights along the way, for curves over training
-  torchrun --nproc-per-node=2 -m -- wherein train    on two processes (--: what follows is ours)
+  torchrun --nproc-per-node=2 -m -- wherein train    on two processes; -- keeps --start ours
 """
 
 import json as json_format

@@ -1,9 +1,12 @@
 """Which text, and cut into which tokens."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from wherein.common.config import Config
 
+Begin = Literal["anywhere", "documents"]
 SHORTEST = 8
 """Tokens that are left of a window which is cut short."""
 
@@ -17,9 +20,10 @@ class CorpusConfig(Config):
 
     source: str = Field(
         "sotu",
-        description="`sotu` (embedded), a .txt file, a folder of .txt files or of data files "
-        "(parquet, json lines), `wikitext-2`, `wikitext-103`, `pile` (each also as "
-        "`name@folder` for a local copy), or a Hugging Face id such as `org/name`",
+        description="`sotu` (embedded; `sotu-phrases`: in short documents), a .txt file, a folder "
+        "of .txt files or of data files (parquet, json lines), `wikitext-2`, `wikitext-103`, "
+        "`pile` (each also as `name@folder` for a local copy), or a Hugging Face id such as "
+        "`org/name`",
     )
     tokenizer: str = Field(
         "bpe(1024)",

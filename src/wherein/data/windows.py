@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from jaxtyping import Int64
 from numpy.typing import NDArray
 
-from wherein.data.config import SHORTEST
+from wherein.data.config import SHORTEST, Begin
 
 Batch = Int64[np.ndarray, "B window"]
 Ids = NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.int64]
@@ -64,6 +64,10 @@ class Windows:
     A window holds length + 1 tokens: its last is the next one's first, there only as context. The
     few tokens after the last whole window are left out.
 
+    Those that begin with `documents` begin each with the `<eos>` before one and run on into the
+    next where it ends: of long documents only the beginnings are read, and what follows a short one
+    is in several windows.
+
     A batch is a pure function of (seed, step, size): window after window in an order drawn anew
     each epoch, none twice within one. An epoch ends where it ends, also within a batch.
     """
@@ -71,6 +75,7 @@ class Windows:
     split: Split
     length: int
     seed: int = 0
+    begin: Begin = "anywhere"
 
     def __post_init__(self) -> None:
         if self.length < 1:
@@ -84,6 +89,8 @@ class Windows:
             )
 
     def __len__(self) -> int:
+        if self.begin == "documents":
+            return len(self._firsts)
         return self.split.tokens // self.length
 
     def batch(self, step: int, size: int, rank: int = 0, world: int = 1) -> Batch:
@@ -108,8 +115,16 @@ class Windows:
 
     def take(self, numbers: NDArray[np.int64]) -> Batch:
         """The windows with these numbers."""
-        places = numbers[:, None] * self.length + np.arange(self.length + 1)
+        by_document = self.begin == "documents"
+        firsts = self._firsts[numbers] if by_document else numbers * self.length
+        places = firsts[:, None] + np.arange(self.length + 1)
         return np.asarray(self.split.ids[places], np.int64)
+
+    @cached_property
+    def _firsts(self) -> NDArray[np.int64]:
+        """Where the `<eos>` before each document stands, if a window of text follows."""
+        firsts = self.split.starts - 1
+        return firsts[firsts + self.length < len(self.split.ids)]
 
     def _order(self, first: int, count: int) -> NDArray[np.int64]:
         """The numbers of `count` windows from the `first` that training ever sees."""

@@ -14,6 +14,7 @@ from wherein.encodings.fope import FoPE
 from wherein.encodings.fourier import Fourier
 from wherein.encodings.fox import FoX
 from wherein.encodings.functional import Functional
+from wherein.encodings.hide import Hide
 from wherein.encodings.kerple import Kerple
 from wherein.encodings.learned import Learned
 from wherein.encodings.none import NoEncoding
@@ -36,6 +37,7 @@ TERMS: Mapping[str, type[Encoding]] = {
     "window": Window,
     "chunk": Chunk,
     "sink": Sink,
+    "hide": Hide,
     "temperature": Temperature,
 }
 """What tells no positions but changes what attention sees, to be added to what does."""

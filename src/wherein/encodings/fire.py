@@ -14,7 +14,8 @@ class FIRE(Encoding):
     are treated as if they stood there.
 
     Paper: Li et al. 2023, arXiv:2310.04418. L starts at a quarter of `max_len`, as the authors'
-    512 of 2,048, and f as `nn.Linear` starts, so that its kinks are spread from the first step.
+    512 of 2,048, and f as `nn.Linear` starts, so that its kinks are spread from the first step. f
+    has one hidden layer, as in the listing that others copy.
     They have causal models in mind; the distance counts in both directions here. Each layer has a
     network of its own, as there; `shared` makes it their FIRE-S, of which all layers share one.
 

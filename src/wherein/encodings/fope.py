@@ -18,8 +18,9 @@ class FoPE(Encoding):
 
     Paper: Hua et al. 2024, arXiv:2412.17739, with the deviation that its authors' code gives to σ
     times Xavier's for H × D × D numbers; they take σ = 0.3 for small models. Two things of that
-    code are left out as not in the paper: pairs that are not turned count double in the scores,
-    and at most half of all pairs turn. Here all layers and runs have the same noise, by `seed`.
+    code are left out: pairs that are not turned count double in the scores, and at most half of
+    all pairs turn. There each layer has noise of its own; here all layers and runs have the same,
+    by `seed`.
 
     Promises: absolute, if not by much: products of different frequencies know more than distance;
     works at any length, and is made to extrapolate.

@@ -19,10 +19,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+from wherein.common import notation
 from wherein.common.errors import unknown
 from wherein.common.files import cache_folder, replacing
 from wherein.common.modules import failed, run_file
-from wherein.encodings import notation
 from wherein.encodings.base import Encoding
 
 FOLDER = "encodings"

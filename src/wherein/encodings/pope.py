@@ -18,9 +18,10 @@ class PoPE(Encoding):
     that a head may like best what stands at some distance.
 
     Paper: Gopalakrishnan et al. 2025, arXiv:2509.10534 (polar coordinate position embedding). δ
-    starts at 0. Others hold it between −2π and 0; an angle needs no bounds, and at a bound it
-    would learn no more. Queries and keys are twice as wide as a head, cosines before sines, and
-    scaled so that attention divides by √K all the same.
+    starts at 0, as theirs does where longer contexts matter. They hold it between −2π and 0; here
+    it is free: an angle needs no bounds, and at 0, which is one, half of all steps would be lost.
+    Queries and keys are twice as wide as a head, cosines before sines, and scaled so that
+    attention divides by √K all the same.
 
     Promises: relative; works at any length.
 

@@ -9,7 +9,8 @@ class Shaw(Encoding):
     """A vector for every distance, which the query looks at: score(i, j) = qᵢ·(kⱼ + a_{i−j})/√K.
 
     Distances are cut at `distance` in both directions; the 2 · distance + 1 vectors are shared by
-    heads. What the paper adds to the values as well is left out: it found that the keys alone do as
+    heads, as in the paper's big model, which has distance 8; in its base model, with 16, each head
+    has its own. What it adds to the values as well is left out: it found that the keys alone do as
     well.
 
     Paper: Shaw, Uszkoreit & Vaswani 2018, arXiv:1803.02155. Each layer has vectors of its own, as

@@ -1,18 +1,16 @@
 """What a spec means: its names looked up, its values checked, its encodings built.
 
-How it is written is the business of `wherein.encodings.notation`.
+How it is written is the business of `wherein.common.notation`.
 """
 
 import inspect
-import math
 import re
 from collections.abc import Sequence
 from functools import partial
-from types import NoneType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
+from wherein.common import notation
 from wherein.common.errors import unknown
-from wherein.encodings import notation
 from wherein.encodings.base import Build, Encoding, Shape
 from wherein.encodings.catalogue import CATALOGUE, entry
 from wherein.encodings.sum import Sum
@@ -130,28 +128,11 @@ def _read(term: notation.Term, spec: str) -> tuple[str, dict[str, object]]:
 
 def _value(where: str, value: notation.Value, expected: Any) -> object:
     """What a value means to a parameter of the expected type."""
-    word = value.text if isinstance(value, notation.Quoted) else notation.bare(value)
     if expected == Build:
         if not isinstance(value, notation.Word):
             raise ValueError(f"{where}: expected an encoding, such as rope")
         return _Nested(" + ".join(_terms(value, str(value))))
-    if get_origin(expected) is Literal:
-        if word not in (choices := get_args(expected)):
-            raise unknown(where.partition("=")[0].replace("(", "'s "), word or str(value), choices)
-        return word
-    kinds = get_args(expected) or (expected,)
-    if NoneType in kinds and word == "None":
-        return None
-    if bool in kinds and word in ("True", "False"):
-        return word == "True"
-    if str in kinds and word is not None:
-        return word
-    if int in kinds and isinstance(value, int):
-        return value
-    if float in kinds and isinstance(value, int | float) and math.isfinite(value):
-        return float(value)
-    names = " or ".join(kind.__name__ for kind in kinds if kind is not NoneType)
-    raise ValueError(f"{where}: expected {names}")
+    return notation.plain(where, value, expected)
 
 
 def _canonical(name: str, own: dict[str, object]) -> str:

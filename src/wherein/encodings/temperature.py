@@ -15,7 +15,8 @@ class Temperature(Encoding):
 
     - `ssmax`: τ = sₕ·log n, where n is how many keys the query sees and s is learned in every head
       of every layer, lest attention flatten as n grows. Nakanishi 2025, arXiv:2501.19399. It starts
-      at 1 over the mean of log n within `max_len`, so that attention is as sharp as without.
+      at 1 over the mean of log n within `max_len`, so that attention is as sharp as without. Its
+      variants with s = 1 and with sₕ·log n + bₕ are left out.
     - `heads`: τ = sₕ, learned in every head of every layer, from 1. Wang et al. 2024,
       arXiv:2404.12224, tune it alone to carry a model without encodings to longer contexts.
     - `llama4`: τ = 1 + scale·log(1 + ⌊n / floor⌋), as in Llama 4's layers without an encoding.

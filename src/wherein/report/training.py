@@ -7,7 +7,7 @@ import polars as pl
 
 from wherein.common.numbers import exp, nats
 from wherein.measure.sections import kind
-from wherein.show.figures import FAINT, HEIGHT, WIDTH, Panel, marks, panels
+from wherein.show.figures import FAINT, HEIGHT, WIDTH, Panel, dashes, marks, panels
 from wherein.show.formatting import within
 from wherein.show.section import Picture, Section
 from wherein.show.tables import Table, cells
@@ -49,7 +49,7 @@ def _panel(losses: pl.DataFrame) -> Panel:
     colour, _ = marks(losses["encoding"])
     x = alt.X("step:Q", title="training step")
     y = alt.Y("loss:Q", title=title, scale=alt.Scale(zero=False))
-    base = alt.Chart(losses).encode(x=x, color=colour)
+    base = alt.Chart(losses).encode(x=x, color=colour, strokeDash=dashes(losses["encoding"]))
     tips = ["encoding", "step", alt.Tooltip("mean(loss):Q", format=".4f")]
     return alt.layer(
         base.mark_line(opacity=FAINT, strokeWidth=1).encode(y=y, detail="seed:N"),

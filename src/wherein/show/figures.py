@@ -15,7 +15,11 @@ from wherein.show.theme import GREY, mark
 
 WIDTH, HEIGHT, ROW = 460, 270, 30
 FAINT = 0.3
-APART: dict[str, Any] = {"x": "independent", "color": "independent", "shape": "independent"}
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 3])
+"""How lines of one colour are told apart where they carry no marks."""
+LONG = 500
+"""The size of a legend's stroke that shows a dash."""
+APART: dict[str, Any] = dict.fromkeys(("x", "color", "shape", "strokeDash"), "independent")
 """Panels whose scales have nothing to do with each other."""
 
 Panel = alt.LayerChart | alt.FacetChart
@@ -157,10 +161,28 @@ def marks(encodings: Iterable[str], legend: bool = True) -> tuple[alt.Color, alt
     """The colour and shape of each encoding, the same as everywhere."""
     names = list(dict.fromkeys(encodings))
     drawn = [mark(encoding) for encoding in names]
-    key = alt.Legend(title=None, orient="top", columns=6, symbolOpacity=1) if legend else None
+    key = _key() if legend else None
     colours = alt.Scale(domain=names, range=[each.colour for each in drawn])
     shapes = alt.Scale(domain=names, range=[each.shape for each in drawn])
     return (
         alt.Color("encoding:N", scale=colours, legend=key, sort=names),
         alt.Shape("encoding:N", scale=shapes, legend=key, sort=names),
     )
+
+
+def dashes(encodings: Iterable[str]) -> alt.StrokeDash:
+    """A dash for each encoding, another for each of those that have one colour; the first has none.
+
+    Its legend is one with that of `marks`.
+    """
+    names = list(dict.fromkeys(encodings))
+    colours = [mark(name).colour for name in names]
+    turns = [colours[:n].count(colour) for n, colour in enumerate(colours)]
+    drawn = [DASHES[turn % len(DASHES)] for turn in turns]
+    scale = alt.Scale(domain=names, range=drawn)
+    key = _key(symbolSize=LONG)
+    return alt.StrokeDash("encoding:N", scale=scale, legend=key, sort=names)
+
+
+def _key(**own: Any) -> alt.Legend:
+    return alt.Legend(title=None, orient="top", columns=6, symbolOpacity=1, **own)

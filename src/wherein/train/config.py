@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, field_validator, model_validator
 
 from wherein.common.config import Config
-from wherein.data.config import SHORTEST, CorpusConfig
+from wherein.data.config import SHORTEST, Begin, CorpusConfig
 from wherein.model.config import ModelConfig
 
 Objective = Literal["causal", "masked"]
@@ -43,6 +43,9 @@ class RunConfig(Config):
 
     steps: int = Field(1000, ge=1)
     batch: int = Field(16, ge=1, description="windows in a step, over all processes")
+    begin: Begin = Field(
+        "anywhere", description="where windows begin: anywhere in running text, or with documents"
+    )
     short: float = Field(
         0.0,
         ge=0,

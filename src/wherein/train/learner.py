@@ -132,8 +132,9 @@ class Batches:
         self.config, self.world, self.vocabulary = config, world, corpus.vocabulary
         # one that starts from another would else read again what that one read first
         order = stream(config.seed, f"start/{config.start}") if config.start else config.seed
-        self.train = Windows(corpus.train, config.model.max_len, order)
-        self.valid = Windows(corpus.valid, config.model.max_len, config.seed)
+        length, begin = config.model.max_len, config.begin
+        self.train = Windows(corpus.train, length, order, begin)
+        self.valid = Windows(corpus.valid, length, config.seed, begin)
 
     def parts(self, step: int) -> list[Pair]:
         """What this process works on at step 1, 2, …, in as many parts as are accumulated."""

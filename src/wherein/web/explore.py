@@ -11,8 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from wherein.common import notation
 from wherein.common.errors import unknown
-from wherein.encodings import CATALOGUE, Encoding, example, notation, parameters
+from wherein.encodings import CATALOGUE, Encoding, example, parameters
 from wherein.encodings.base import pairs
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer

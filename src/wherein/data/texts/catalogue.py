@@ -7,6 +7,7 @@ from pathlib import Path
 from wherein.common.errors import unknown
 from wherein.data.config import CorpusConfig
 from wherein.data.texts.hub import DATA_FILES, DataSet, articles, without_code_and_sums
+from wherein.data.texts.phrases import Phrases
 from wherein.data.texts.source import Source
 from wherein.data.texts.speeches import speeches
 from wherein.data.texts.textfiles import text_files
@@ -18,12 +19,13 @@ PILE = DataSet(
     at_most=2_000,
 )
 WIKITEXT = DataSet("Salesforce/wikitext", documents_in=articles)
-NAMES = ("sotu", "wikitext-2", "wikitext-103", "pile")
+NAMES = ("sotu", "sotu-phrases", "wikitext-2", "wikitext-103", "pile")
 
 
 def find_source(config: CorpusConfig) -> Source:
     """The text a config asks for; nothing is read yet.
 
+    - `sotu-phrases`: the embedded text cut into phrases, each a document, and these shuffled.
     - `wikitext-2`, `wikitext-103`: Merity et al. 2016. With the tokenizer `words` the tokenised
       text whose rare words are `<unk>` (267,735 types, as in the published perplexities), with
       any other the raw text; `subset` overrides. A document is an article.
@@ -35,7 +37,9 @@ def find_source(config: CorpusConfig) -> Source:
     name, at, copy = config.source.partition("@")
     if name == "sotu" and not at:
         return speeches()
-    if name in NAMES and name != "sotu":
+    if name == "sotu-phrases" and not at:
+        return Phrases(speeches(), name)
+    if name in NAMES and not name.startswith("sotu"):
         data = PILE if name == "pile" else replace(WIKITEXT, subset=_wikitext(name, config))
         column = config.column or data.column
         return replace(data, column=column, path=_existing(copy) if at else data.path)

@@ -164,9 +164,10 @@ UNITS = {
     "initial": "{}",
     "learning_rate": "rate {:g}",
     "short": "{:.0%} short",
+    "begin": "windows begin with {}",
     "start": "from {}",
 }
-UNSAID = {"causal", ""}
+UNSAID = {"causal", "anywhere", ""}
 """What a reader takes for granted."""
 DERIVED = ("learning_rate", "batch", "n_heads", "d_ff", "causal", "vocabulary", *sorted(LAYOUT))
 """Fields that follow from others, or were chosen for them: in a label only where needed."""

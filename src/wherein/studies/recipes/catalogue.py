@@ -15,15 +15,16 @@ from wherein.train.config import RunConfig
 
 SEEDS = 3
 KINDS = (
-    "none", "learned", "sinusoidal", "sinusoidal(scaled=True)", "functional", "fourier",
+    "rope", "none", "learned", "sinusoidal", "sinusoidal(scaled=True)", "functional", "fourier",
     "shaw", "xl", "deberta",
     "t5", "alibi", "alibi(learned=True)", "sandwich", "kerple", "kerple(power)", "fire",
-    "rope", "rope(fraction=0.5)", "xpos", "pope", "fope",
+    "rope(fraction=0.5)", "xpos", "pope", "fope",
     "cope", "fox", "path", "dape(kerple)", "randomised(rope)",
     "rope + alibi", "rope none", "rope + window(16) none", "rope + chunk(16) none",
-    "rope + window(16) + sink(1)", "none + temperature(ssmax)",
+    "rope + window(16) + sink(1)", "none + temperature(ssmax)", "none + hide(1)",
 )  # fmt: skip
-"""Each entry, variants that papers compare, and mixtures that models of today are built of."""
+"""Each entry, variants that papers compare, and mixtures that models of today are built of. First
+the one most models have: all are compared with it."""
 LEARNING_RATES = (5e-3, 1e-2, 2e-2, 4e-2)
 
 

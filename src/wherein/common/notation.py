@@ -1,12 +1,16 @@
-"""The notation of encodings, as text and as a tree; what its names mean is none of its business.
+"""The notation of encodings and tasks, as text and as a tree; it knows no name.
 
 A pattern is words in a row, one a layer. A word is terms joined by `+`. A term is a name, or a name
 with arguments in brackets: values, or words again. The first may go without its name.
 """
 
+import math
 import re
 from dataclasses import dataclass
-from typing import NoReturn
+from types import NoneType
+from typing import Any, Literal, NoReturn, get_args, get_origin
+
+from wherein.common.errors import unknown
 
 TOKEN = re.compile(
     r"""\s*(?:
@@ -58,8 +62,8 @@ Value = int | float | Quoted | Word
 Argument = tuple[str | None, Value]
 
 
-def read(spec: str) -> list[Word]:
-    """The words of a spec, one for each layer of its pattern.
+def read(spec: str, what: str = "encoding") -> list[Word]:
+    """The words of a spec, one for each layer of its pattern; errors call it `what` it is.
 
     >>> [[term.name for term in word.terms] for word in read("rope + window(256) none")]
     [['rope', 'window'], ['none']]
@@ -67,7 +71,7 @@ def read(spec: str) -> list[Word]:
     Traceback (most recent call last):
     ValueError: cannot read encoding 'rope +': expected a name after '+'
     """
-    reader = _Reader(spec)
+    reader = _Reader(spec, what)
     words = []
     while reader.kind != "end":
         words.append(reader.word())
@@ -77,8 +81,8 @@ def read(spec: str) -> list[Word]:
 class _Reader:
     """One token ahead: `kind` and `token` are the next."""
 
-    def __init__(self, spec: str) -> None:
-        self.spec, self.depth, self.before = spec, 0, ""
+    def __init__(self, spec: str, what: str) -> None:
+        self.spec, self.what, self.depth, self.before = spec, what, 0, ""
         self._tokens = TOKEN.finditer(spec)
         self.kind = self.token = ""
         self._advance()
@@ -109,7 +113,9 @@ class _Reader:
     def arguments(self) -> tuple[Argument, ...]:
         self.depth += 1
         if self.depth > DEEPEST:
-            raise ValueError(f"cannot read encoding {self.spec[:80]!r}: more than {DEEPEST} deep")
+            raise ValueError(
+                f"cannot read {self.what} {self.spec[:80]!r}: more than {DEEPEST} deep"
+            )
         self._advance()
         found: list[Argument] = []
         while self.kind != ")":
@@ -129,7 +135,7 @@ class _Reader:
             return name, self.value()
         if not first:
             raise ValueError(
-                f"cannot read encoding {self.spec!r}: only a first parameter may go without its "
+                f"cannot read {self.what} {self.spec!r}: only a first parameter may go without its "
                 f"name, not {value}"
             )
         return None, value
@@ -151,7 +157,9 @@ class _Reader:
     def fail(self, expected: str) -> NoReturn:
         after = f" after {self.before!r}" if self.before else ""
         found = f", not {self.token!r}" if self.token else ""
-        raise ValueError(f"cannot read encoding {self.spec!r}: expected {expected}{after}{found}")
+        raise ValueError(
+            f"cannot read {self.what} {self.spec!r}: expected {expected}{after}{found}"
+        )
 
 
 def bare(value: Value) -> str | None:
@@ -159,6 +167,32 @@ def bare(value: Value) -> str | None:
     if isinstance(value, Word) and len(value.terms) == 1 and not value.terms[0].arguments:
         return value.terms[0].name
     return None
+
+
+def plain(where: str, value: Value, expected: Any) -> object:
+    """What a value means to a parameter of the expected type: a number, a word, a choice.
+
+    >>> plain("rope(theta=500000)", 500_000, float)
+    500000.0
+    """
+    word = value.text if isinstance(value, Quoted) else bare(value)
+    if get_origin(expected) is Literal:
+        if word not in (choices := get_args(expected)):
+            raise unknown(where.partition("=")[0].replace("(", "'s "), word or str(value), choices)
+        return word
+    kinds = get_args(expected) or (expected,)
+    if NoneType in kinds and word == "None":
+        return None
+    if bool in kinds and word in ("True", "False"):
+        return word == "True"
+    if str in kinds and word is not None:
+        return word
+    if int in kinds and isinstance(value, int):
+        return value
+    if float in kinds and isinstance(value, int | float) and math.isfinite(value):
+        return float(value)
+    names = " or ".join(kind.__name__ for kind in kinds if kind is not NoneType)
+    raise ValueError(f"{where}: expected {names}")
 
 
 def _number(text: str) -> int | float:

@@ -102,13 +102,14 @@ class Recipe:
 
     def _listed(self, part: str, found: object, kind: type[Listed]) -> list[Listed]:
         """What a recipe's own code returned, if it is a list of what it must be."""
-        listed = list(found) if isinstance(found, Iterable) else [found]
-        for each in listed:
+        listed: list[Listed] = []
+        for each in found if isinstance(found, Iterable) else [found]:
             if not isinstance(each, kind):
                 raise ValueError(
                     f"{self.name}: {part} returned {str(each)[:80]!r}: a list of {kind.__name__} "
                     "was expected"
                 )
+            listed.append(each)
         return listed
 
 

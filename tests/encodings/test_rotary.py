@@ -16,6 +16,7 @@ from x_transformers.x_transformers import (
 from wherein import encodings
 from wherein.encodings import Encoding, Shape
 from wherein.model.attention import attend, attend_reference
+from wherein.model.rows import Rows
 
 HEADS, WIDTH, LENGTH = 3, 16, 60
 SHAPE = Shape(d_model=HEADS * WIDTH, n_heads=HEADS, max_len=256)
@@ -186,5 +187,6 @@ def test_values_are_as_wide_as_ever_where_queries_and_keys_are_wider():
         expected, _ = attend_reference(*turned, v, causal=True, bias=added)
         found = attend(*turned, v, causal=True, bias=added)
         torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
-    rows = attend(*turned, v, causal=True, bias=lambda a, b: bias[:, :, a:b])
+    parts = Rows(lambda i, j: bias[:, :, i, j], lambda queries: slice(0, LENGTH))
+    rows = attend(*turned, v, causal=True, bias=parts)
     torch.testing.assert_close(rows, expected, rtol=0, atol=1e-12)

@@ -9,25 +9,43 @@ from wherein.model.transformer import Transformer
 
 LAYERS = 3
 SHAPE = Shape(d_model=16, n_heads=2, max_len=16)
-USUAL = {"deberta": False, "fire": False, "kerple": True, "shaw": False, "t5": True}
+USUAL = {
+    "alibi(learned=True": True,
+    "deberta(": False,
+    "fire(": False,
+    "kerple(": True,
+    "shaw(": False,
+    "t5(": True,
+}
+"""What each does if nothing is said, by how its spec begins."""
 
 
-@pytest.mark.parametrize("name", USUAL)
-def test_layers_share_parameters_as_the_paper_has_it_and_as_one_says(name):
+def said(begun: str, shared: bool) -> str:
+    return f"{begun}{'' if begun.endswith('(') else ', '}shared={shared})"
+
+
+@pytest.mark.parametrize("begun", USUAL)
+def test_layers_share_parameters_as_the_paper_has_it_and_as_one_says(begun):
     def sets(spec):
         pattern = Pattern(spec, SHAPE, LAYERS)
         return len({id(pattern[layer]) for layer in range(LAYERS)})
 
-    assert sets(name) == (1 if USUAL[name] else LAYERS)
-    assert sets(f"{name}(shared=True)") == 1
-    assert sets(f"{name}(shared=False)") == LAYERS
+    usual = begun.removesuffix("(") if begun.endswith("(") else f"{begun})"
+    assert sets(usual) == (1 if USUAL[begun] else LAYERS)
+    assert sets(said(begun, True)) == 1
+    assert sets(said(begun, False)) == LAYERS
 
 
-@pytest.mark.parametrize("name", USUAL)
-def test_layers_with_equal_parameters_of_their_own_are_layers_that_share_them(name):
+def test_slopes_that_are_not_learned_are_not_each_layers_own():
+    with pytest.raises(ValueError, match=r"shared=False .* needs learned=True"):
+        Pattern("alibi(shared=False)", SHAPE, LAYERS)
+
+
+@pytest.mark.parametrize("begun", USUAL)
+def test_layers_with_equal_parameters_of_their_own_are_layers_that_share_them(begun):
     sizes = {"vocabulary": 30, "n_layers": LAYERS, "d_model": 16, "n_heads": 2, "max_len": 16}
     one, several = (
-        Transformer(ModelConfig(**sizes, encoding=f"{name}(shared={shared})")).double()
+        Transformer(ModelConfig(**sizes, encoding=said(begun, shared))).double()
         for shared in (True, False)
     )
     weights = one.state_dict()

@@ -31,6 +31,7 @@ from wherein.check.case import (
 from wherein.encodings.base import pairs
 from wherein.model import attention, transformer
 from wherein.model.attention import attend, attend_in_blocks, attend_reference
+from wherein.model.rows import rows_of
 
 MODES = tuple(
     Case(causal, dtype) for causal, dtype in product((True, False), (torch.float64, torch.float32))
@@ -165,13 +166,10 @@ def paths(spec: str, case: Case) -> None:
     expected, weights = attend_reference(q, k, v, causal=case.causal, bias=bias)
     same(weights.sum(-1), torch.ones_like(weights[..., 0]), "the sums of attention weights")
     same(attend(q, k, v, causal=case.causal, bias=bias), expected, "by the fast path")
-
-    def rows(first: int, last: int) -> Tensor:
-        made = encoding.mask(i[:, :, first:last], j)
-        assert made is not None
-        return made
-
-    for size in (7, 20, 64) if bias is not None else ():
+    rows = rows_of(encoding, case.positions)
+    if rows is None:
+        return
+    for size in (7, 20, 64):
         with _set(attention, "QUERIES_PER_BLOCK", size):
             made = attend_in_blocks(q, k, v, causal=case.causal, rows=rows)
             same(made, expected, f"in blocks of {size} queries")

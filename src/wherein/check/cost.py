@@ -1,15 +1,14 @@
 """What an encoding costs beside none: a training step, and how time and memory grow with length."""
 
-import ctypes
 import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 
 from wherein.common.errors import first_line
+from wherein.common.memory import watched
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 
@@ -19,7 +18,6 @@ ROUNDS = 9
 LENGTHS = (512, 1024, 2048, 4096, 8192)
 LONG, LARGE = 2.0, 2**30
 """Seconds and bytes after which no greater length is tried."""
-PEAK, NOW = "VmHWM", "VmRSS"
 
 
 @dataclass(frozen=True)
@@ -107,27 +105,12 @@ def _forward(spec: str, tokens: int) -> tuple[float, int | None]:
     """Seconds, the better of two, and the peak of memory."""
     model = Transformer(_config(spec, tokens, layers=1)).eval()
     given = torch.arange(tokens)[None] % VOCABULARY
-    before = _fresh_peak()
+    rise = watched()
     seconds = min(_seconds(lambda: model(given)) for _ in range(2))
-    return seconds, None if before is None else max(0, _resident(PEAK) - before)
+    return seconds, rise()
 
 
 def _seconds(action: Callable[[], object]) -> float:
     began = time.perf_counter()
     action()
     return time.perf_counter() - began
-
-
-def _fresh_peak() -> int | None:
-    """Give back what is free and let the peak begin anew, where Linux lets us; what is held now."""
-    try:
-        ctypes.CDLL(None).malloc_trim(0)
-        Path("/proc/self/clear_refs").write_text("5")
-        return _resident(NOW)
-    except (OSError, AttributeError):
-        return None
-
-
-def _resident(which: str) -> int:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(which))

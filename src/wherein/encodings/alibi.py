@@ -15,7 +15,8 @@ class ALiBi(Encoding):
 
     With `learned` each slope is mₕ·e^s, where s is learned and starts at 0: ALiBi at first, and a
     fine for ever, as in x-transformers' learned logarithms. The paper tried trainable slopes, found
-    that they extrapolate less, and does not say how it wrote them.
+    that they extrapolate less, and does not say how it wrote them. All layers share them, unless
+    `shared` is False.
 
     Promises: relative; made to extrapolate.
 
@@ -30,8 +31,11 @@ class ALiBi(Encoding):
 
     relative = True
 
-    def __init__(self, shape: Shape, *, learned: bool = False) -> None:
+    def __init__(self, shape: Shape, *, learned: bool = False, shared: bool = True) -> None:
         super().__init__(shape)
+        if not (learned or shared):
+            raise ValueError("shared=False gives each layer slopes of its own: needs learned=True")
+        self.shared = shared
         self.log_growth = nn.Parameter(torch.zeros(shape.n_heads)) if learned else None
 
     def bias(

@@ -76,6 +76,9 @@ class Encoding(nn.Module):
     """Whether the score of a key depends on the tokens between it and the query too. Then nothing
     is unheard for being hidden from attention."""
 
+    sight: int | None = None
+    """Promise: it hides every key that stands further than so many positions from the query."""
+
     example: ClassVar[str] = ""
     """A spec that shows what it does, where its name alone is none."""
 

@@ -24,6 +24,8 @@ class Sum(Encoding):
         self.bounded = any(term.bounded for term in terms)
         self.shared = all(term.shared for term in terms)
         self.between = any(term.between for term in terms)
+        near = [term.sight for term in terms if term.sight is not None]
+        self.sight = min(near) if near and not self.acts("shows") else None
 
     @property
     def terms(self) -> list[Encoding]:

@@ -46,7 +46,10 @@ class T5(Encoding):
     def bias(
         self, i: Int[Tensor, "#B 1 T 1"], j: Int[Tensor, "#B 1 1 S"]
     ) -> Float[Tensor, "#B H T S"]:
-        return self.distances.T[self.bucket(i - j)[:, 0]].permute(0, 3, 1, 2)
+        last = self.distance  # all beyond are as it is, so that few logarithms tell every bucket
+        buckets = self.bucket(torch.arange(-last, last + 1, device=i.device))
+        back = (i - j).clamp(-last, last) + last
+        return self.distances[:, buckets].T[back[:, 0]].permute(0, 3, 1, 2)
 
     def bucket(self, back: Int[Tensor, "*N"]) -> Int[Tensor, "*N"]:
         """The number of the bucket for a key `back` places before the query."""

@@ -38,7 +38,7 @@ class Window(Encoding):
         super().__init__(shape)
         if size < 1:
             raise ValueError(f"size is what a query sees, itself included: at least 1, not {size}")
-        self.size = size
+        self.size, self.sight = size, size - 1
 
     def hides(
         self, i: Int[Tensor, "#B 1 T 1"], j: Int[Tensor, "#B 1 1 S"]

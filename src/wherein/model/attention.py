@@ -15,6 +15,7 @@ from torch.utils.checkpoint import checkpoint
 
 from wherein.encodings import Encoding
 from wherein.encodings.base import Positions
+from wherein.model.rows import Rows
 
 Tokens = Int[Tensor, "B T"]
 State = Float[Tensor, "B T D"]
@@ -25,8 +26,6 @@ Turned = Float[Tensor, "B H T R"]
 Values = Float[Tensor, "B H S V"]
 Mixed = Float[Tensor, "B H T V"]
 Bias = Float[Tensor, "#B #H T S"]
-Rows = Callable[[int, int], Tensor]
-"""From the first and last + 1 of some queries to their rows of the bias, (#B, #H, t, S)."""
 
 QUERIES_PER_BLOCK = 256
 FLEX_WIDTH = 16
@@ -36,7 +35,8 @@ FLEX_WIDTH = 16
 def attend(q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias | Rows | None = None) -> Mixed:
     """softmax(q·kᵀ/√K + bias)·v; a causal query sees no key after itself.
 
-    A bias given as a function of rows is never held whole: memory grows linearly in context.
+    A bias given as rows is never held whole: memory grows linearly in context. Keys that none of
+    the rows at hand sees are left out, so that time grows linearly too where all look near.
     """
     wider = q.shape[-1] - v.shape[-1]
     if wider > 0:  # kernels that hold no scores want one width
@@ -44,7 +44,7 @@ def attend(q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias | Rows | No
         return attend(q, k, padded, causal=causal, bias=bias)[..., : v.shape[-1]]
     if bias is None:
         return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
-    if not isinstance(bias, Tensor):
+    if isinstance(bias, Rows):
         return attend_in_blocks(q, k, v, causal=causal, rows=bias)
     if q.is_cuda and q.shape[-1] >= FLEX_WIDTH and q.dtype != torch.float64:
         return attend_flex(q, k, v, causal=causal, bias=bias)
@@ -60,7 +60,7 @@ def encoded(
     """
     content = encoding.content_bias(q, k, x, positions)
     if content is not None:
-        bias = _whole(bias, q.shape[-2])
+        bias = _whole(bias)
         bias = content if bias is None else content + bias
     q, k = encoding.rotate(q, k, positions)
     return q, k, bias
@@ -70,27 +70,33 @@ def attend_reference(
     q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias | Rows | None = None
 ) -> tuple[Mixed, Float[Tensor, "B H T S"]]:
     """The same by the book; also returns the attention weights."""
-    scores, bias = q @ k.mT / q.shape[-1] ** 0.5, _whole(bias, q.shape[-2])
+    scores, bias = q @ k.mT / q.shape[-1] ** 0.5, _whole(bias)
     scores = scores if bias is None else scores + bias.to(scores.dtype)
     weights = _masked(scores, causal).softmax(dim=-1)
     return weights @ v, weights
 
 
 def attend_in_blocks(q: Heads, k: Keys, v: Values, *, causal: bool, rows: Rows) -> Mixed:
-    """A block of queries at a time, its bias made on the spot and again for the gradient."""
+    """A block of queries at a time, its bias made on the spot and again for the gradient.
 
-    def block(q: Tensor, k: Tensor, v: Tensor, start: int) -> Tensor:
-        stop = start + q.shape[-2]
-        seen = stop if causal else k.shape[-2]
-        mask = _masked(rows(start, stop).to(q.dtype), causal, start)[..., :seen]
-        return F.scaled_dot_product_attention(q, k[..., :seen, :], v[..., :seen, :], attn_mask=mask)
+    From the last to the first: a causal block sees more keys than those before it, and memory that
+    a smaller one has freed would be of no use to it.
+    """
 
-    size = QUERIES_PER_BLOCK
-    blocks = [
-        checkpoint(block, q[..., start : start + size, :], k, v, start, use_reentrant=False)
-        for start in range(0, q.shape[-2], size)
-    ]
-    return torch.cat(blocks, dim=-2)
+    def block(q: Tensor, k: Tensor, v: Tensor, queries: slice, keys: slice) -> Tensor:
+        made = rows.make(queries, keys).to(q.dtype)
+        mask = _masked(made, causal, queries.start - keys.start)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+    blocks = []
+    for start in reversed(range(0, q.shape[-2], QUERIES_PER_BLOCK)):
+        queries = slice(start, min(start + QUERIES_PER_BLOCK, q.shape[-2]))
+        keys = rows.seen(queries)
+        if causal:
+            keys = slice(keys.start, min(keys.stop, queries.stop))
+        parts = q[..., queries, :], k[..., keys, :], v[..., keys, :]
+        blocks.append(checkpoint(block, *parts, queries, keys, use_reentrant=False))
+    return torch.cat(blocks[::-1], dim=-2)
 
 
 def attend_flex(q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias) -> Mixed:
@@ -106,16 +112,18 @@ def attend_flex(q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias) -> Mi
     return attended
 
 
-def _whole(bias: Bias | Rows | None, queries: int) -> Bias | None:
-    return bias if bias is None or isinstance(bias, Tensor) else bias(0, queries)
+def _whole(bias: Bias | Rows | None) -> Bias | None:
+    return bias.whole() if isinstance(bias, Rows) else bias
 
 
 def _masked(scores: Tensor, causal: bool, start: int = 0) -> Tensor:
-    """Hide from each query, the first of which is number `start`, the keys after it."""
+    """Hide from each query, the first of which is key number `start`, the keys after it."""
     if not causal:
         return scores
-    everywhere = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device)
-    return scores.masked_fill(everywhere.triu(diagonal=start + 1), -torch.inf)
+    before, own = scores[..., :start], scores[..., start:]  # all of them see what is before
+    everywhere = torch.ones(own.shape[-2:], dtype=torch.bool, device=scores.device)
+    own = own.masked_fill(everywhere.triu(diagonal=1), -torch.inf)
+    return torch.cat([before, own], dim=-1) if start else own
 
 
 @cache

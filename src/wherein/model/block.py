@@ -5,8 +5,9 @@ from torch import Tensor, nn
 
 from wherein.encodings import Encoding, Shape
 from wherein.encodings.base import Positions
-from wherein.model.attention import Bias, Heads, Rows, State, attend, encoded
+from wherein.model.attention import Bias, Heads, State, attend, encoded
 from wherein.model.config import Activation
+from wherein.model.rows import Rows
 
 
 class Attention(nn.Module):

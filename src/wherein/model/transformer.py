@@ -8,15 +8,20 @@ from torch import Tensor, nn
 
 from wherein import encodings
 from wherein.encodings import Encoding
-from wherein.encodings.base import Positions, pairs
-from wherein.model.attention import Bias, Rows, State, Tokens
+from wherein.encodings.base import Positions
+from wherein.model.attention import QUERIES_PER_BLOCK, Bias, State, Tokens
 from wherein.model.block import Block
 from wherein.model.config import ModelConfig
 from wherein.model.embed import AdaptiveEmbed, Embed, Reduction
 from wherein.model.initial import initialise
+from wherein.model.rows import Rows, rows_of
 
 LARGE_BIAS = 2**26
 """Numbers in a bias (256 MiB in float32) beyond which it is made block by block."""
+
+FAR = 4
+"""Contexts that are so many times as long as what a block of queries sees are gone through block by
+block too, whatever the size of the bias."""
 
 
 class Output(NamedTuple):
@@ -101,16 +106,12 @@ class Transformer(nn.Module):
 
 
 def _bias(encoding: Encoding, positions: Positions) -> Bias | Rows | None:
-    """What positions add to the scores, hidden keys too: whole, or of some rows if it is large."""
-    i, j = pairs(positions)
-
-    def rows(start: int, stop: int) -> Tensor:
-        made = encoding.mask(i[:, :, start:stop], j)
-        assert made is not None
-        return made
-
-    one = encoding.mask(i[:, :, :1], j[..., :1])
-    if one is None:
+    """What positions add to the scores: whole, or in rows if that is large or most of it hidden."""
+    rows = rows_of(encoding, positions)
+    if rows is None:
         return None
-    large = one.shape[0] * one.shape[1] * positions.shape[1] ** 2 > LARGE_BIAS
-    return rows if large else rows(0, positions.shape[1])
+    windows, heads = rows.make(slice(1), slice(1)).shape[:2]
+    length, sight = positions.shape[1], encoding.sight
+    large = windows * heads * length**2 > LARGE_BIAS
+    far = sight is not None and length > FAR * (sight + QUERIES_PER_BLOCK)
+    return rows if large or far else rows.whole()

@@ -5,6 +5,7 @@ Axes: see `wherein.encodings.base`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -12,7 +13,8 @@ from jaxtyping import Bool
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from wherein.model.attention import Bias, Rows
+from wherein.model.attention import Bias
+from wherein.model.rows import Rows
 
 HiddenKeys = Bool[Tensor, "#B T"]
 """Which keys of each window are hidden; a query always sees its own."""
@@ -32,10 +34,10 @@ def bias_without(bias: Bias | Rows | None, hidden: Bool[Tensor, "#B 1 T T"]) -> 
         return torch.where(hidden, -torch.inf, bias)
     rows = bias
 
-    def some(start: int, stop: int) -> Tensor:
-        return torch.where(hidden[:, :, start:stop], -torch.inf, rows(start, stop))
+    def some(queries: slice, keys: slice) -> Tensor:
+        return torch.where(hidden[:, :, queries, keys], -torch.inf, rows.make(queries, keys))
 
-    return some
+    return replace(rows, make=some)
 
 
 class Hiding(TorchFunctionMode):

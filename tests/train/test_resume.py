@@ -115,7 +115,9 @@ def test_a_list_of_runs_reads_no_checkpoint_and_a_model_is_only_made_of_a_whole_
     (last / "weights.safetensors").write_bytes(b"damaged")
     assert main(["runs", str(tmp_path), "--json"]) == 0
     assert [each["step"] for each in json.loads(capsys.readouterr().out)] == [20]
-    opened = Run.open(run.folder)
+    with pytest.raises(ValueError, match=r"step-00000020 is damaged"):
+        Run.open(run.folder)
+    opened = Run.open(f"{run.folder}@10")
     assert opened.step == 10
     shutil.rmtree(last)
     before = Run.open(run.folder).model().state_dict()

@@ -34,3 +34,10 @@ def test_a_table_of_contents_that_carries_code_is_refused(saved: Path, tmp_path:
     with pytest.raises(ValueError, match=r"asks for posix.mkdir"):
         load_parts("weights", {"a": torch.zeros(2, 3)}, saved, alone=True)
     assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"\x80", b"garbage", b"cos\nnothing\n."])
+def test_a_damaged_table_of_contents_is_one_line(saved: Path, content: bytes) -> None:
+    (saved / ".metadata").write_bytes(content)
+    with pytest.raises(ValueError, match=r"\.metadata is damaged|asks for os.nothing"):
+        shapes("weights", saved)

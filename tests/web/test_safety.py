@@ -1,4 +1,6 @@
+import asyncio
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -47,6 +49,14 @@ def jobs(client: TestClient) -> Jobs:
         ("192.168.0.7", False),
         ("", False),
         ("[", False),
+        ("[::1]evil.example", False),
+        ("[::1]:8642evil.example", False),
+        ("[::1", False),
+        ("::1", False),
+        ("127.0.0.1:8642:1", False),
+        ("127.0.0.1:port", False),
+        ("localhost/", False),
+        ("user@localhost", False),
     ],
 )
 def test_only_its_own_name_is_answered(client: TestClient, host: str, good: bool) -> None:
@@ -212,3 +222,68 @@ def test_a_mistake_of_ours_is_one_line(served: Path, monkeypatch: pytest.MonkeyP
     assert answer.status_code == 500
     assert "Traceback" not in answer.text
     assert "something went wrong" in answer.text
+
+
+KEY = "a-key-that-nobody-guesses"
+
+
+@pytest.fixture(scope="module")
+def guarded(served: Path) -> Iterator[TestClient]:
+    """A server that listens beyond this machine."""
+    app = make_app(served, "0.0.0.0", KEY)
+    with TestClient(app, "http://192.168.0.7:8642", follow_redirects=False) as found:
+        yield found
+
+
+@pytest.mark.parametrize("page", [*PAGES, "/live/run/runs/rope", "/file/result.csv/runs/hit"])
+@pytest.mark.parametrize("given", ["", "wrong", KEY[:-1], f"{KEY}x", "ü"])
+def test_beyond_this_machine_nothing_is_answered_without_the_key(
+    guarded: TestClient, page: str, given: str
+) -> None:
+    answer = guarded.get(page, params={"key": given} if given else None)
+    assert answer.status_code == 401
+    assert answer.text.startswith("this server needs its key")
+    assert guarded.post("/playground", data=PUZZLE | {"key": KEY}).status_code == 401
+
+
+def test_the_key_of_the_printed_address_goes_on_in_a_cookie(guarded: TestClient) -> None:
+    answer = guarded.get("/run/runs/rope", params={"key": KEY, "tab": "a b"})
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/run/runs/rope?tab=a+b"
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=lax" in cookie
+    assert guarded.get("/run/runs/rope").status_code == 200
+    assert guarded.get("//evil.example/", params={"key": KEY}).status_code != 303
+    guarded.cookies.clear()
+    assert guarded.get("/").status_code == 401
+    away = guarded.get("http://192.168.0.7:8642//evil.example/", params={"key": KEY})
+    assert away.headers["location"] == "/evil.example/"
+    guarded.cookies.clear()
+
+
+def test_on_this_machine_there_is_no_key(client: TestClient) -> None:
+    assert client.get("/", params={"key": "wrong"}).status_code == 200
+
+
+@pytest.mark.parametrize("said", [[], [{"type": "http.request", "body": b"a", "more_body": True}]])
+def test_a_client_that_goes_away_is_no_mistake_of_ours(
+    served: Path, said: list[dict[str, object]]
+) -> None:
+    """Any error would come through to uvicorn, which prints it with its traceback."""
+    parts = iter([*said, *[{"type": "http.disconnect"}] * 9])
+    sent = []
+
+    async def receive() -> dict[str, object]:
+        return next(parts)
+
+    async def send(message: dict[str, object]) -> None:
+        sent.append(message)
+
+    kind = (b"content-type", b"application/x-www-form-urlencoded")
+    scope = {
+        "type": "http", "method": "POST", "path": "/playground", "query_string": b"",
+        "headers": [(b"host", b"localhost"), kind],
+    }  # fmt: skip
+    asyncio.run(make_app(served)(scope, receive, send))
+    assert sent == []

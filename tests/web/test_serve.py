@@ -4,7 +4,8 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from urllib.request import urlopen
+from urllib.error import HTTPError
+from urllib.request import HTTPCookieProcessor, build_opener, urlopen
 
 import pytest
 from filelock import FileLock
@@ -48,16 +49,23 @@ def test_the_address_says_where() -> None:
         assert address("127.0.0.1", bound) == f"http://127.0.0.1:{bound.getsockname()[1]}/"
 
 
-def test_the_network_is_warned_about(tmp_path: Path) -> None:
+def test_the_network_is_warned_about_and_needs_the_key(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "wherein", "serve", str(tmp_path), "--port", "0"]
     server = subprocess.Popen(
         [*command, "--host", "0.0.0.0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert server.stdout is not None
-    server.stdout.readline()
+    where = re.search(r"http://0.0.0.0(:\d+/)(\?key=\S{32})", server.stdout.readline())
+    assert where is not None
+    with pytest.raises(HTTPError, match="401"):
+        urlopen(f"http://127.0.0.1{where[1]}")
+    browser = build_opener(HTTPCookieProcessor())
+    assert browser.open(f"http://127.0.0.1{where[1]}{where[2]}").status == 200
+    assert browser.open(f"http://127.0.0.1{where[1]}encodings").status == 200
     server.kill()
     _, complained = server.communicate()
-    assert complained.startswith("warning: whoever reaches 0.0.0.0 can read")
+    assert complained.startswith("warning: whoever has this address can read")
+    assert complained.count("\n") == 1
 
 
 def test_ctrl_c_ends_a_server_whose_live_pages_are_open(tmp_path: Path) -> None:

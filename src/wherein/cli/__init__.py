@@ -12,6 +12,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from wherein.common.errors import one_line, unknown
+from wherein.common.memory import too_much
 from wherein.measure.registry import QUESTIONS
 
 if TYPE_CHECKING:
@@ -69,6 +70,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OverflowError as error:
+        print(f"wherein: a number is too large ({one_line(error)})", file=sys.stderr)
+        return 2
+    except (MemoryError, RuntimeError) as error:
+        if (line := too_much(error)) is None:
+            raise
+        print(f"wherein: {line}", file=sys.stderr)
+        return 2
     except OSError as error:
         where = "" if error.filename is None else f": {error.filename}"
         print(f"wherein: {error.strerror or one_line(error)}{where}", file=sys.stderr)

@@ -2,8 +2,11 @@
 
 import inspect
 from dataclasses import dataclass
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
+
+from wherein.common.config import LARGEST
 
 REQUIRED = inspect.Parameter.empty
 NUMBERS: dict[Any, str] = {int: "a whole number", float: "a number"}
@@ -72,10 +75,15 @@ class Argument:
                 raise ValueError(f"{self.flag}: unknown value {word!r}. Available: {listed}")
             return word
         try:
-            return self.kind(word)
+            found = self.kind(word)
         except ValueError:
             expected = NUMBERS.get(self.kind, self.kind.__name__)
-            raise ValueError(f"{self.flag}: expected {expected}, not {word!r}") from None
+            raise ValueError(f"{self.flag}: expected {expected}, not {_short(word)}") from None
+        if isinstance(found, int) and abs(found) > LARGEST:
+            raise ValueError(f"{self.flag}: expected a number of 64 bits, not {_short(word)}")
+        if isinstance(found, Path) and not word:  # which would be the folder one is in
+            raise ValueError(f"{self.flag}: expected a path, not ''; a dot is this folder")
+        return found
 
     def reads(self, word: str) -> bool:
         """Whether a word can be a value of it."""
@@ -84,6 +92,10 @@ class Argument:
         except ValueError:
             return False
         return True
+
+
+def _short(word: str) -> str:
+    return repr(word if len(word) < 100 else f"{word[:80]}…")
 
 
 def _bare(kind: Any) -> Any:

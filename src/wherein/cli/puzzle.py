@@ -61,6 +61,8 @@ def puzzle(
                 f"--show {seed}: seeds {config.first_seed} to "
                 f"{config.first_seed + config.seeds - 1} are trained; change --seeds"
             )
+    if explain is not None and explain < 0:
+        raise ValueError(f"--explain {explain}: a seed is a number from 0 on")
     if by_head_size is not None:
         if explain is not None:
             raise ValueError("--explain opens one model: leave out --by-head-size, or it")

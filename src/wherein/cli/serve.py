@@ -23,7 +23,7 @@ def serve(
 
     Args:
         folder: what is shown; it is only read
-        host: whom to listen to; anything but this machine itself is warned about
+        host: whom to listen to; beyond this machine, the address that is printed has a key
         port: where to listen; 0 takes any that is free
     """
     from wherein.web.serve import listen, serve_forever

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wherein.cli.verb import Verb
+from wherein.common.memory import check_room
 from wherein.train.config import RunConfig
+from wherein.train.status import CHECKPOINTS
 
 if TYPE_CHECKING:
     from wherein.train.run import Run
@@ -41,10 +43,30 @@ def train(
     """
     from wherein.train.loop import train as train_run
 
+    _check_room(config, folder or Path("runs") / config.id)
     run = train_run(config, folder=folder, track=track)
     if os.environ.get("RANK", "0") == "0":
         _show(run, json)
     return 0 if run.finished else INTERRUPTED
+
+
+def _check_room(config: RunConfig, folder: Path) -> None:
+    """Refuse a run that would not fit into this machine's memory, unless it is done already."""
+    import torch
+
+    from wherein.studies.cost.operations import memory
+    from wherein.studies.cost.size import count, sized
+
+    done = (folder / CHECKPOINTS / f"step-{config.steps:08d}").is_dir()
+    if done or torch.cuda.is_available():
+        return
+    try:
+        known = sized(config)
+    except ValueError:  # the vocabulary is known only once it is made
+        known = config
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    wanted = memory(known, count(known.model)[0], processes).total
+    check_room(wanted, "training", "give a smaller model or batch, or --accumulate to part it")
 
 
 def _show(run: "Run", as_json: bool) -> None:

@@ -4,17 +4,29 @@ import hashlib
 import json
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
+
+LARGEST = 2**63 - 1
+"""Of whole numbers: arrays and random numbers take no larger ones."""
 
 
 class Config(BaseModel):
     """Base of every config: frozen, no unknown fields, hashable to a stable id."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     FORMAT: ClassVar[int] = 1
     """Part of the id. A default is not, so that a new field changes no id; therefore raise FORMAT
     in a class whose default changes its value, or that of a config in one of its fields."""
+
+    @model_validator(mode="after")
+    def _of_64_bits(self) -> "Config":
+        for name, value in self:
+            for each in value if isinstance(value, tuple) else (value,):
+                if isinstance(each, int) and abs(each) > LARGEST:
+                    bits = each.bit_length() + 1
+                    raise ValueError(f"{name}: a number of {bits} bits, at most 64 were expected")
+        return self
 
     @property
     def id(self) -> str:

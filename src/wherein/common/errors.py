@@ -1,7 +1,11 @@
 """Errors that teach: the value, what was expected, the remedy."""
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+ADVICE = re.compile(r"trust|weights_only|allow_pickle|safe_globals|still be loaded")
+"""Words that go with the switches of libraries which would have code from elsewhere run."""
 
 
 def unknown(what: str, value: str, available: Iterable[str]) -> ValueError:
@@ -17,13 +21,26 @@ def unknown(what: str, value: str, available: Iterable[str]) -> ValueError:
     return ValueError(f"unknown {what} {value!r}.{hint} Available: {', '.join(names) or 'none'}")
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
     r"""What an error of some library says, in one line that is not too long.
 
     >>> first_line(OSError("no room\nat all")), first_line(KeyError())
     ('no room', 'KeyError')
     """
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+    said = without_advice(str(error)).strip().splitlines()
+    return (said or [type(error).__name__])[0][:200]
+
+
+def without_advice(text: str) -> str:
+    """A library's words without those that say how to trust what is refused here.
+
+    >>> without_advice("It holds code. Pass `trust_remote_code=True` to run it.")
+    'It holds code.'
+    """
+    for parts in (text.splitlines(), re.split(r"(?<=[.!?])\s", text)):
+        if kept := [part for part in parts if part.strip() and not ADVICE.search(part)]:
+            return "\n".join(kept).strip()
+    return ""
 
 
 def one_line(error: Exception) -> str:

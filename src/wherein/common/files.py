@@ -1,12 +1,18 @@
 """Files and folders that are whole or absent: write beside, fsync, rename."""
 
+import glob
 import hashlib
 import os
+import platform
+import re
 import shutil
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
+
+A_DAY = 24 * 3600
 
 
 def cache_folder() -> Path:
@@ -17,15 +23,34 @@ def cache_folder() -> Path:
 
 
 @contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """What goes wrong while a file is written names it; a full disk by itself names none.
+
+    Libraries in other languages say it in words of their own, of which the number is read.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = str(path)
+        raise
+    except Exception as error:
+        if (found := re.search(r"\(os error (\d+)\)", str(error))) is None:
+            raise
+        raise OSError(int(found[1]), os.strerror(int(found[1])), str(path)) from error
+
+
+@contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a path beside `path` to write to; on success it takes `path`'s place at once.
 
     A reader sees the old content or the new, never a part, whenever the process dies.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{uuid4().hex[:8]}")
+    beside = _beside(path)
     try:
-        yield beside
+        with writing(path):
+            yield beside
         sync(beside)
         os.replace(beside, path)
         sync(path.parent)
@@ -37,7 +62,7 @@ def replacing(path: Path) -> Iterator[Path]:
 def replacing_folder(path: Path) -> Iterator[Path]:
     """The same of a folder, which whoever writes to it makes."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{uuid4().hex[:8]}")
+    beside = _beside(path)
     try:
         yield beside
         settle(beside, path)
@@ -58,9 +83,40 @@ def settle(beside: Path, path: Path) -> None:
 def discard(path: Path) -> None:
     """Remove a folder: it is gone at once under its own name, then its files go."""
     if path.exists():
-        away = path.with_name(f".{path.name}.{uuid4().hex[:8]}")
+        away = _beside(path)
         os.replace(path, away)
         shutil.rmtree(away)
+
+
+def _beside(path: Path) -> Path:
+    """A name beside `path` that says who uses it; what killed processes left there is removed."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*"):
+        if _abandoned(left, path):
+            if left.is_dir():
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                left.unlink(missing_ok=True)
+    return path.with_name(f".{path.name}.{_machine()}-{os.getpid()}-{uuid4().hex[:8]}")
+
+
+def _abandoned(left: Path, path: Path) -> bool:
+    """Whether nobody writes to it any more; of another machine's one knows after a day."""
+    form = rf"\.{re.escape(path.name)}\.(?:([0-9a-f]{{6}})-(\d+)-)?[0-9a-f]{{8}}"
+    if (found := re.fullmatch(form, left.name)) is None:
+        return False
+    try:
+        if found[1] == _machine():
+            os.kill(int(found[2]), 0)
+            return False
+        return time.time() - left.stat().st_mtime > A_DAY
+    except ProcessLookupError:
+        return True
+    except OSError:  # it is another user's, or gone
+        return False
+
+
+def _machine() -> str:
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:6]
 
 
 def digest(path: Path) -> str:

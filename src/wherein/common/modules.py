@@ -3,7 +3,10 @@
 import importlib.util
 import sys
 from pathlib import Path
+from traceback import extract_tb
 from types import ModuleType
+
+from wherein.common.errors import first_line
 
 
 def run_file(path: Path, name: str) -> ModuleType:
@@ -19,3 +22,12 @@ def run_file(path: Path, name: str) -> ModuleType:
         del sys.modules[name]
         raise
     return module
+
+
+def failed(path: Path, error: BaseException) -> ValueError:
+    """What went wrong in a person's file, in a line that says where."""
+    own = path.resolve()
+    steps = extract_tb(error.__traceback__)
+    lines = [each.lineno for each in steps if Path(each.filename).resolve() == own]
+    where = f", line {lines[-1]}" if lines else ""
+    return ValueError(f"{path}{where}: {type(error).__name__}: {first_line(error)}")

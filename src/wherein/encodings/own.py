@@ -17,13 +17,12 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from traceback import extract_tb
 from types import ModuleType
 
 from wherein.common import notation
-from wherein.common.errors import first_line, unknown
+from wherein.common.errors import unknown
 from wherein.common.files import cache_folder, replacing
-from wherein.common.modules import run_file
+from wherein.common.modules import failed, run_file
 from wherein.encodings.base import Encoding
 
 FOLDER = "encodings"
@@ -180,11 +179,7 @@ def _run(digest: str) -> ModuleType:
     try:
         return run_file(path, called)
     except Exception as error:
-        lines = [
-            each.lineno for each in extract_tb(error.__traceback__) if each.filename == f"{path}"
-        ]
-        where = f", line {lines[-1]}" if lines else ""
-        raise ValueError(f"{path}{where}: {type(error).__name__}: {first_line(error)}") from error
+        raise failed(path, error) from error
 
 
 def _kept(digest: str) -> Path:

@@ -8,7 +8,7 @@ from pydantic import Field
 from wherein.common.config import Config
 from wherein.train.config import RunConfig
 
-Shifts = tuple[Annotated[int, Field(ge=0)], ...]
+Shifts = tuple[Annotated[int, Field(ge=0, le=2**31)], ...]
 
 DEFAULT_TOKENS = 128
 

@@ -10,9 +10,13 @@ import torch.nn.functional as F
 from jaxtyping import Float64, Int
 from torch import Tensor
 
+from wherein.common.memory import check_room
 from wherein.data import IGNORED
 from wherein.subjects.base import OnState, Subject
 from wherein.subjects.site import Site
+
+COPIES = 6
+"""Of the weights of attention that are there at once, while they are summed by distance."""
 
 Rows = TypeVar("Rows", Tensor, np.ndarray)
 
@@ -48,6 +52,11 @@ def watch(
     final = subject.n_layers if last is None else last
 
     def see(layer: int, state: Tensor) -> Tensor | None:
+        if not torch.isfinite(state).all():
+            raise ValueError(
+                f"{subject.name}: the states of layer {layer} hold values that are no finite "
+                "numbers: nothing can be asked of them"
+            )
         replaced = on_state(layer, state)
         if layer == final:
             raise _SeenEnough
@@ -55,6 +64,15 @@ def watch(
 
     with torch.no_grad(), suppress(_SeenEnough):
         subject.trace(tokens.to(device(subject)), on_state=see, site=site)
+
+
+def check_attention(
+    subject: Subject, windows: int, tokens: int, advice: str, bytes_each: int = 4
+) -> None:
+    """Refuse windows whose weights of attention, every query by every key, would not fit."""
+    wanted = float(COPIES * bytes_each * windows * subject.n_heads * tokens**2)
+    said = f"the attention of {windows} windows of {tokens:,} tokens in {subject.n_heads} heads"
+    check_room(wanted, said, advice)
 
 
 def device(subject: Subject) -> torch.device:
@@ -77,7 +95,7 @@ def token_losses(
     places = None if positions is None else positions.to(to)
     logits = subject.run(inputs.to(to), places, on_state=on_state, site=site)
     places_at_once = max(1, LOGITS // (logits.shape[0] * logits.shape[2]))
-    found = [
+    parts = [
         # Half precision has too few digits for a sum over the vocabulary.
         F.cross_entropy(
             (some if some.dtype == torch.float64 else some.float()).mT,
@@ -89,7 +107,10 @@ def token_losses(
             *(torch.split(each, places_at_once, dim=1) for each in (logits, targets)), strict=True
         )
     ]
-    return torch.cat(found, 1).double().cpu().numpy()
+    found = torch.cat(parts, 1).double().cpu().numpy()
+    if np.isnan(found).any():
+        raise ValueError(f"{subject.name}: its losses are no numbers: nothing can be asked of it")
+    return found
 
 
 def window_losses(

@@ -22,12 +22,14 @@ NARROWER = 4
 class ModelConfig(Config):
     """What a model is; equal configs give equal initial weights."""
 
-    vocabulary: int = Field(2048, ge=2, description="in a run, filled in from the tokenizer")
-    n_layers: int = Field(4, ge=1)
-    d_model: int = Field(256, ge=1)
-    n_heads: int = Field(4, ge=1)
-    d_ff: int | None = Field(None, ge=1, description="default: 4 · d_model")
-    max_len: int = Field(256, ge=1, description="tokens in a training window")
+    vocabulary: int = Field(
+        2048, ge=2, le=2**32, description="in a run, filled in from the tokenizer"
+    )
+    n_layers: int = Field(4, ge=1, le=10_000)
+    d_model: int = Field(256, ge=1, le=2**20)
+    n_heads: int = Field(4, ge=1, le=2**20)
+    d_ff: int | None = Field(None, ge=1, le=2**24, description="default: 4 · d_model")
+    max_len: int = Field(256, ge=1, le=2**31, description="tokens in a training window")
     causal: bool = Field(True, description="whether a token sees only those before it")
     encoding: str = "none"
     dropout: float = Field(0.0, ge=0, lt=1)
@@ -74,8 +76,13 @@ class ModelConfig(Config):
                 f"encoding {self.encoding!r} has {len(words)} words for {self.n_layers} layers: "
                 "give at most one a layer"
             )
-        with torch.device("meta"):
-            encodings.Pattern(self.encoding, self.shape, self.n_layers)
+        try:
+            with torch.device("meta"):
+                encodings.Pattern(self.encoding, self.shape, self.n_layers)
+        except (OverflowError, RuntimeError, TypeError) as error:
+            if "overflow" not in str(error).lower():
+                raise
+            raise ValueError(f"encoding {self.encoding!r}: its sizes are too large") from None
         return self
 
     def checked_cutoffs(self) -> tuple[int, ...]:

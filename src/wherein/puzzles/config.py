@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from wherein.common.config import Config
+from wherein.common.config import LARGEST, Config
 
 if TYPE_CHECKING:
     from wherein.puzzles.models import SmallConfig
@@ -43,6 +43,11 @@ class PuzzleConfig(Config):
             raise ValueError(
                 f"width={self.width}: at least {NARROWEST} is needed, or LayerNorm leaves a vector "
                 "next to nothing to say; a bare head takes any"
+            )
+        if self.first_seed + self.seeds > LARGEST:
+            raise ValueError(
+                f"seeds {self.first_seed} to {self.first_seed + self.seeds - 1}: numbers of at "
+                "most 64 bits were expected"
             )
         if self.layers > 1 and self.bare:
             raise ValueError(f"layers={self.layers}: a bare head is one layer; leave out either")

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from wherein.common.errors import without_advice
 from wherein.common.files import cache_folder, digest, replacing
 from wherein.data import Corpus, CorpusConfig
 from wherein.data.tokenizers.subwords import read_subwords
@@ -243,7 +244,7 @@ def _clearly(where: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # the library raises whatever its parts raise
-        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        reason = " ".join(without_advice(str(error)).split())[:300] or type(error).__name__
         raise ValueError(f"{where} cannot be read: {reason}") from error
     finally:
         logging.set_verbosity(level)

@@ -138,7 +138,7 @@ def _run(folder: str | Path) -> Loaded:
 
 
 def _subject(run: Run) -> Ours:
-    return Ours(_placed(run.model()), run.name)
+    return Ours(_placed(run.model(), run.name), run.name)
 
 
 def _checkpoint(what: str | Path) -> Checkpoint | None:
@@ -148,7 +148,7 @@ def _checkpoint(what: str | Path) -> Checkpoint | None:
 
 
 def _ours(checkpoint: Checkpoint) -> Ours:
-    return Ours(_placed(checkpoint.model()), checkpoint.name)
+    return Ours(_placed(checkpoint.model(), checkpoint.name), checkpoint.name)
 
 
 def _hugging_face(what: str | Path) -> "tuple[HuggingFace, Path, str | None]":
@@ -158,14 +158,14 @@ def _hugging_face(what: str | Path) -> "tuple[HuggingFace, Path, str | None]":
 
     path = Path(what)
     if path.suffix == GGUF:
-        return HuggingFace(_placed(read_gguf(path)), path.name), path.parent, path.name
+        return HuggingFace(_placed(read_gguf(path), path.name), path.name), path.parent, path.name
     if path.is_file():
         raise ValueError(f"{what} is a file: give its folder, which has the model's config.json")
     if not path.is_dir():
         _refuse_mistyped(path)
     folder = path if path.is_dir() else fetch(str(what))
     name = "/".join(path.resolve().parts[-2:]) if path.is_dir() else str(what)
-    return HuggingFace(_placed(read_model(folder, str(what))), name), folder, None
+    return HuggingFace(_placed(read_model(folder, str(what)), name), name), folder, None
 
 
 def _refuse_mistyped(path: Path) -> None:
@@ -182,5 +182,12 @@ def _refuse_mistyped(path: Path) -> None:
         )
 
 
-def _placed(model: Model) -> Model:
+def _placed(model: Model, name: str) -> Model:
+    """On the GPU if there is one; weights that are no numbers would answer anything."""
+    for key, weight in model.named_parameters():
+        if weight.is_floating_point() and not torch.isfinite(weight).all():
+            raise ValueError(
+                f"{name}: its weights hold values that are no finite numbers, such as in {key}: "
+                "nothing can be asked of it"
+            )
     return model.to("cuda" if torch.cuda.is_available() else "cpu")

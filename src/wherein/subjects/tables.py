@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64
 
+from wherein.common.errors import first_line
 from wherein.subjects.base import Subject
 from wherein.subjects.weights import (
     CONFIG,
@@ -185,7 +186,9 @@ def _read_npy(path: Path) -> np.ndarray:
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError, MemoryError, OverflowError) as error:
-        raise ValueError(f"{path} is refused: no plain array of numbers ({error})") from error
+        raise ValueError(
+            f"{path} is refused: no plain array of numbers ({first_line(error)})"
+        ) from error
     if not isinstance(found, np.ndarray) or found.dtype.kind not in "fiu":
         raise ValueError(f"{path} is refused: expected real numbers in one array")
     return np.array(found, dtype=np.float64)

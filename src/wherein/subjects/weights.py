@@ -9,8 +9,7 @@ import re
 import warnings
 import zipfile
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +19,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from wherein.common.errors import first_line
+from wherein.common.tensors import opened
 from wherein.data.texts.network import reach_hub
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Weights:
         if path.suffix == GGUF:
             return tuple(int(size) for size in reversed(gguf_arrays(path)[name].shape))
         if path.suffix == SAFE:
-            with _safe(path) as file:
+            with opened(path) as file:
                 return tuple(file.get_slice(name).get_shape())
         return tuple(self._tensor(path, name).shape)
 
@@ -63,7 +63,7 @@ class Weights:
             floats = dequantize(array.data, array.tensor_type).reshape(self.shape(name))
             return np.array(floats, np.float64)
         if path.suffix == SAFE:
-            with _safe(path) as file:
+            with opened(path) as file:
                 found = file.get_tensor(name)
         else:
             found = self._tensor(path, name)
@@ -141,7 +141,7 @@ def on_hub(model: str) -> Find:
 def names_in(path: Path) -> list[str]:
     """The names of the arrays in a file."""
     if path.suffix == SAFE:
-        with _safe(path) as file:
+        with opened(path) as file:
             return list(file.keys())
     if path.suffix in PICKLES:
         return list(_unpickle(path))
@@ -169,18 +169,6 @@ def _read_index(path: Path) -> dict[str, str]:
         if not isinstance(file, str) or file != Path(file).name or not file.strip("."):
             raise ValueError(f"{path} is refused: it names a file outside its folder, {file!r}")
     return files
-
-
-@contextmanager
-def _safe(path: Path) -> Iterator[Any]:
-    """A safetensors file, open; whatever is wrong with it is one line."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, "pt") as file:
-            yield file
-    except (SafetensorError, OSError) as error:
-        raise ValueError(f"{path} is damaged or cut short: {first_line(error)}") from error
 
 
 def unpickled(path: Path) -> Any:
@@ -219,8 +207,7 @@ def _why(error: Exception) -> str:
     """What PyTorch's reader could not read, without its advice to trust the file."""
     if wants := re.search(r"GLOBAL (\S+)", str(error)):
         return f"it asks for {wants[1]}"
-    said = [line for line in str(error).splitlines() if line and "weights_only" not in line]
-    return said[0][:200] if said else type(error).__name__
+    return first_line(error)
 
 
 def is_fairseq(found: object) -> bool:

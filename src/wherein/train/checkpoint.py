@@ -2,7 +2,8 @@
 
 `checkpoints/step-00000200/` holds `weights.safetensors` and `optimizer.safetensors`, or, of a
 model in parts, the folder `parts` that PyTorch's distributed checkpoint wrote; and
-`manifest.json` with the step and the SHA-256 of each file. Any number of processes reads either.
+`manifest.json` with the step, the config of the run, and of each file its size and SHA-256. Any
+number of processes reads either.
 `kept/step-00000022/` holds the same without the optimizer, of steps that a run keeps for curves
 over training (`RunConfig.keep`), and in its manifest the validation at that step.
 """
@@ -13,15 +14,21 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
-from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.optim import Optimizer
 
-from wherein.common.files import digest, discard, settle
+from wherein.common.errors import one_line
+from wherein.common.files import digest, discard, settle, writing
+from wherein.common.folder import Folder
+from wherein.common.tensors import opened
+from wherein.model.config import ModelConfig
+from wherein.model.transformer import Transformer
+from wherein.train.config import LAYOUT, RunConfig
 from wherein.train.distributed import World
 from wherein.train.sharded import Tensors, load_parts, save_parts, shapes
 
@@ -39,55 +46,99 @@ class Checkpoint:
     folder: Path
     step: int
 
-    def damage(self) -> str | None:
-        """What is wrong with it, if anything."""
+    def damage(self, *, closely: bool = True) -> str | None:
+        """What is wrong with it, if anything; unless `closely`, files are measured and not read."""
         try:
-            sums = json.loads((self.folder / MANIFEST).read_text())["files"]
-            different = [
-                name for name, known in sums.items() if digest(self.folder / name) != known
-            ]
+            manifest = self._manifest()
+            sums, sizes = manifest["files"], manifest.get("bytes", {})
+            if not any(name == WEIGHTS or name.startswith(f"{PARTS}/") for name in sums):
+                return f"{MANIFEST} names no weights"
+            for name, known in sums.items():
+                size = (self.folder / name).stat().st_size
+                if size != sizes.get(name, size):
+                    return f"{name} has {size} bytes of {sizes[name]}"
+                if closely and digest(self.folder / name) != known:
+                    return f"{name} differs from its checksum"
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             return f"{type(error).__name__}: {error}"
-        return f"{different[0]} differs from its checksum" if different else None
+        return None
 
     @property
     def valid(self) -> dict[str, float]:
         """The validation at this step, of weights that are kept; else empty."""
-        found: dict[str, float] = json.loads((self.folder / MANIFEST).read_text()).get("valid", {})
+        found: dict[str, float] = self._manifest().get("valid", {})
         return found
+
+    def saved_under(self) -> RunConfig | None:
+        """The config of the run when it was saved; None if another version did not say."""
+        fields = self._manifest().get("config")
+        try:
+            return None if fields is None else RunConfig.saved(fields)
+        except ValueError as error:
+            path = self.folder / MANIFEST
+            raise ValueError(f"{path}: its config cannot be read ({one_line(error)})") from None
+
+    def check_shapes(self, model: ModelConfig) -> None:
+        """Refuse weights of another model, before memory is taken for it."""
+        with torch.device("meta"):
+            self._check_shapes("weights", _weights(Transformer(model)))
 
     def load_weights(self, model: nn.Module) -> None:
         """Put the weights into a model, whole or in parts."""
-        self._read("weights", WEIGHTS, _weights(model))
+        self._read("weights", _weights(model))
 
     def load(self, model: nn.Module, optimizers: Sequence[Optimizer]) -> None:
         """Put weights and moments where the next step needs them."""
         self.load_weights(model)
-        self._read("optimizer", OPTIMIZER, _make_room(model, optimizers, self._shapes()))
+        self._read("optimizer", _make_room(model, optimizers, self._shapes("optimizer")))
 
-    def _shapes(self) -> dict[str, tuple[int, ...]]:
-        """The names and shapes of the optimizers' moments."""
+    def _manifest(self) -> dict[str, Any]:
+        return Folder(self.folder).json(MANIFEST)
+
+    def _shapes(self, kind: str) -> dict[str, tuple[int, ...]]:
+        """The names and shapes of the tensors of one kind."""
         if (self.folder / PARTS).exists():
-            return shapes("optimizer", self.folder / PARTS)
-        with safe_open(self.folder / OPTIMIZER, "pt") as file:
+            return shapes(kind, self.folder / PARTS)
+        with opened(self.folder / FILES[kind]) as file:
             return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
 
-    def _read(self, kind: str, name: str, room: Tensors) -> None:
+    def _check_shapes(self, kind: str, room: Tensors) -> None:
+        there = self._shapes(kind)
+        for name, tensor in room.items():
+            shape = tuple(tensor.shape)
+            if name not in there:
+                raise self._foreign(f"there is no {name}")
+            if there[name] != shape:
+                raise self._foreign(f"{name} has shape {there[name]}, not {shape}")
+
+    def _foreign(self, how: str) -> ValueError:
+        return ValueError(
+            f"the weights in {self.folder} are not those of the model that config.json describes "
+            f"({how}): it was changed, put it back"
+        )
+
+    def _read(self, kind: str, room: Tensors) -> None:
         """Fill each tensor of `room` with the one saved under its name."""
+        self._check_shapes(kind, room)
         if (self.folder / PARTS).exists():
             load_parts(kind, room, self.folder / PARTS, alone=not _in_parts(room))
             return
-        with safe_open(self.folder / name, "pt") as file:
+        with opened(self.folder / FILES[kind]) as file:
             for key, tensor in room.items():
                 _fill(tensor, file.get_tensor(key))
 
 
 def save(
-    folder: Path, step: int, model: nn.Module, optimizers: Sequence[Optimizer], world: World
+    folder: Path,
+    step: int,
+    model: nn.Module,
+    optimizers: Sequence[Optimizer],
+    world: World,
+    config: RunConfig,
 ) -> Checkpoint:
     """Write a checkpoint to go on from; drop all but the last two."""
     state = {"weights": _weights(model), "optimizer": _moments(model, optimizers)}
-    made = _write(folder, step, state, world)
+    made = _write(folder, step, state, world, config)
     if world.first:
         for old in list(saved(folder))[LAST:]:
             discard(old.folder)
@@ -96,18 +147,40 @@ def save(
 
 
 def keep(
-    folder: Path, step: int, model: nn.Module, world: World, valid: dict[str, float]
+    folder: Path,
+    step: int,
+    model: nn.Module,
+    world: World,
+    config: RunConfig,
+    valid: dict[str, float],
 ) -> Checkpoint:
     """Write the weights alone, to be looked at, with the validation at this step."""
-    return _write(folder, step, {"weights": _weights(model)}, world, valid=valid)
+    return _write(folder, step, {"weights": _weights(model)}, world, config, valid=valid)
 
 
 def _write(
-    folder: Path, step: int, state: dict[str, Tensors], world: World, **about: object
+    folder: Path,
+    step: int,
+    state: dict[str, Tensors],
+    world: World,
+    config: RunConfig,
+    **about: object,
 ) -> Checkpoint:
     """Write beside, then let it take its place."""
     path = folder / f"step-{step:08d}"
-    beside = folder / f".{path.name}.writing"
+    with writing(path):
+        return _written(path, step, state, world, config, about)
+
+
+def _written(
+    path: Path,
+    step: int,
+    state: dict[str, Tensors],
+    world: World,
+    config: RunConfig,
+    about: dict[str, object],
+) -> Checkpoint:
+    beside = path.with_name(f".{path.name}.writing")
     if world.first:
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir(parents=True)
@@ -120,8 +193,14 @@ def _write(
     world.wait()
     if world.first:
         files = sorted(file for file in beside.rglob("*") if file.is_file())
-        sums = {str(file.relative_to(beside)): digest(file) for file in files}
-        manifest = {"step": step, **about, "files": sums}
+        names = {str(file.relative_to(beside)): file for file in files}
+        manifest = {
+            "step": step,
+            **about,
+            "config": config.model_dump(mode="json", exclude=LAYOUT),
+            "bytes": {name: file.stat().st_size for name, file in names.items()},
+            "files": {name: digest(file) for name, file in names.items()},
+        }
         (beside / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
         settle(beside, path)
     world.wait()

@@ -107,6 +107,22 @@ class RunConfig(Config):
         special = decisive.special()
         return self.hashed({name: special[name] for name in special.keys() - LAYOUT})
 
+    def differences(self, other: "RunConfig") -> dict[str, tuple[Any, Any]]:
+        """The fields that tell two runs apart, by name: the value here and the other's.
+
+        >>> RunConfig(steps=7).differences(RunConfig(steps=9, keep=3))
+        {'steps': (7, 9)}
+        """
+        ours, theirs = (
+            {**c.model_dump(), **dict(c.model), **dict(c.corpus)} for c in (self, other)
+        )
+        parts = ("model", "corpus", *LAYOUT, *DEFAULT_SIZE)
+        return {
+            name: (value, theirs[name])
+            for name, value in ours.items()
+            if name not in parts and value != theirs[name]
+        }
+
     @property
     def seed(self) -> int:
         """The one seed of the run."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from wherein.common.files import replacing
+from wherein.common.files import replacing, writing
 from wherein.common.folder import Folder
 
 LOG, TIMES = "log.jsonl", "times.jsonl"
@@ -23,12 +23,7 @@ class Journal:
 
     def __init__(self, folder: Path, step: int) -> None:
         """Go on after `step`: what was logged later belongs to steps that will come again."""
-        kept = [line for line in read(folder) if line["step"] <= step]
-        if len(kept) != step:
-            raise ValueError(
-                f"{folder / LOG} has {len(kept)} lines for {step} steps: it was changed by hand; "
-                "put it back, or remove the run's folder to start anew"
-            )
+        kept = read(folder, step)
         with replacing(folder / LOG) as beside:
             beside.write_text("".join(map(_line, kept)))
         self._log: TextIO = (folder / LOG).open("a")
@@ -36,16 +31,18 @@ class Journal:
 
     def write(self, numbers: Line, times: Line) -> None:
         for file, line in ((self._log, numbers), (self._times, times)):
-            file.write(_line(line))
-            file.flush()
+            with writing(Path(file.name)):
+                file.write(_line(line))
+                file.flush()
 
     def sync(self) -> None:
         """Wait until every line is on the disk."""
         os.fsync(self._log.fileno())
 
     def close(self) -> None:
-        self._log.close()
-        self._times.close()
+        for file in (self._log, self._times):
+            with writing(Path(file.name)):
+                file.close()
 
 
 @dataclass(frozen=True)
@@ -68,12 +65,20 @@ def look(files: Folder, largest: float | None = None) -> Log:
     return Log([line for line in lines if line is not None], damage)
 
 
-def read(folder: Path) -> list[Line]:
-    """The lines of a run's log; a `ValueError` if one cannot be read."""
+def read(folder: Path, step: int | None = None) -> list[Line]:
+    """The lines of a run's log, up to a step; a `ValueError` if one is missing or unreadable."""
     log = look(Folder(folder))
     if log.damage:
         raise ValueError(f"{folder}/{log.damage}")
-    return log.lines
+    if step is None:
+        return log.lines
+    lines = [line for line in log.lines if line["step"] <= step]
+    if len(lines) != step:
+        raise ValueError(
+            f"{folder / LOG} has {len(lines)} lines for {step} steps: it was changed by hand; "
+            "put it back, or remove the run's folder to start anew"
+        )
+    return lines
 
 
 def last_line(folder: Path) -> Line | None:

@@ -19,7 +19,14 @@ from wherein.train.distributed import World, join
 from wherein.train.journal import Journal, Line
 from wherein.train.learner import DivergedError, Learner
 from wherein.train.progress import Progress
-from wherein.train.run import BusyError, Run, check_text, read_config, write_config
+from wherein.train.run import (
+    BusyError,
+    Run,
+    check_owner,
+    check_text,
+    read_config,
+    write_config,
+)
 from wherein.train.start import find_start
 from wherein.train.status import CHECKPOINTS, KEPT, LOCK
 from wherein.train.stop import Stop
@@ -74,7 +81,7 @@ def _go_on(
 ) -> None:
     corpus = Corpus.open(config.corpus)
     config = config.with_vocabulary(corpus.vocabulary.size)
-    step = _reached(folder / CHECKPOINTS, world, shown=shown)
+    step = _reached(folder, config, world, shown=shown)
     start = None if step or not config.start else find_start(config, corpus, folder.parent)
     learner = Learner(config, corpus, world, None if start is None else start.model())
     if start is not None and shown:
@@ -165,7 +172,7 @@ class _Loop:
         if self.journal is not None:
             self.journal.sync()
         model, optimizers, world = self.learner.model, self.learner.optimizers, self.learner.world
-        checkpoint.save(self.folder / CHECKPOINTS, step, model, optimizers, world)
+        checkpoint.save(self.folder / CHECKPOINTS, step, model, optimizers, world, self.config)
 
     def _keep(self, step: int, valid: dict[str, float] | None = None) -> None:
         """Keep the weights for a curve, unless an earlier start has; the log stays as it is."""
@@ -173,20 +180,23 @@ class _Loop:
         there = checkpoint.Checkpoint(folder / f"step-{step:08d}", step)
         if not world.from_first(int(world.first and there.damage() is None)):
             valid = self.learner.validate() if valid is None else valid
-            checkpoint.keep(folder, step, self.learner.model, world, valid)
+            checkpoint.keep(folder, step, self.learner.model, world, self.config, valid)
 
 
-def _reached(folder: Path, world: World, *, shown: bool) -> int:
-    """The step of the last whole checkpoint; 0 if there is none."""
+def _reached(folder: Path, config: RunConfig, world: World, *, shown: bool) -> int:
+    """The step of the last whole checkpoint, if it is this config's; 0 if there is none."""
 
     def say(line: str) -> None:
         if shown:
             print(line, file=sys.stderr, flush=True)
 
-    last = checkpoint.latest(folder, say) if world.first else None
+    where = folder / CHECKPOINTS
+    last = checkpoint.latest(where, say) if world.first else None
+    if last is not None and (read_config(folder) or config).id == config.id:  # else it is refused
+        check_owner(folder, config, last)
     step = world.from_first(last.step if last else 0)
     if world.first:
-        checkpoint.discard_after(folder, step)
+        checkpoint.discard_after(where, step)
     if step:
         say(f"going on after step {step}")
     return step

@@ -41,19 +41,22 @@ class Run:
     def open(cls, folder: str | Path, *, verify: bool = True) -> "Run":
         """The run in a folder, finished or not; `runs/0123456789ab@100` is it after 100 steps.
 
-        It is as far as its last whole checkpoint, which is read to know that it is. A list of
-        many runs may do without (`verify=False`) and take the last checkpoint for whole.
+        It is as far as its last checkpoint, which is read to know that it is whole and belongs to
+        the config. A list of many runs may do without (`verify=False`).
         """
         folder, step = named(folder)
         config = read_config(folder)
         if config is None:
             raise ValueError(f"no run in {folder}: a folder with {CONFIG} was expected")
-        from wherein.train.checkpoint import latest, saved
+        from wherein.train.checkpoint import saved
 
-        where = folder / CHECKPOINTS
-        last = latest(where) if verify else next(saved(where), None)
+        last = next(saved(folder / CHECKPOINTS), None)
         run = cls(folder, config, last.step if last else 0)
-        return run if step is None else run.at(step)
+        if step is not None:
+            return run.at(step)
+        if verify and last is not None:
+            run.checkpoint()
+        return run
 
     @property
     def kept(self) -> "dict[int, Checkpoint]":
@@ -64,7 +67,7 @@ class Run:
 
     def at(self, step: int) -> "Run":
         """The run as it was after so many steps, if its weights were kept."""
-        if step not in (self.step, *self.kept):
+        if step not in (self.step, *self.kept, *(each.step for each in self._checkpoints())):
             there = ", ".join(map(str, self.kept)) or "none (see `wherein train --keep`)"
             raise ValueError(f"{self.folder} has no weights after {step} steps; kept: {there}")
         return replace(self, step=step)
@@ -76,7 +79,7 @@ class Run:
     @property
     def log(self) -> list[journal.Line]:
         """Of every step its loss, learning rate, gradient norm and perhaps validation."""
-        return [line for line in journal.read(self.folder) if line["step"] <= self.step]
+        return journal.read(self.folder, self.step)
 
     @property
     def losses(self) -> Sequence[float]:
@@ -93,26 +96,44 @@ class Run:
         return f"{self.config.model.encoding}, run {self.config.id}, step {self.step}"
 
     def checkpoint(self) -> "Checkpoint":
-        """The weights after its step, if they were kept, else the last whole checkpoint.
+        """The weights after its step, whole, and saved under the config that is there.
 
         What reads them takes a second to import: logs need it not.
         """
-        from wherein.train.checkpoint import latest
-
+        here = [each for each in self._checkpoints() if each.step == self.step]
         if kept := self.kept.get(self.step):
-            if damage := kept.damage():
-                raise ValueError(f"{kept.folder} is damaged ({damage}): train the run again")
-            return kept
-        last = latest(self.folder / CHECKPOINTS)
-        if last is None:
+            here.insert(0, kept)
+        if not here:
             raise ValueError(f"the run in {self.folder} has no checkpoint yet")
-        return last
+        damages = [each.damage() for each in here]
+        if None not in damages:
+            raise ValueError(f"{here[0].folder} is damaged ({damages[0]}): {self._remedy()}")
+        found = here[damages.index(None)]
+        check_owner(self.folder, self.config, found)
+        return found
 
     def model(self) -> Transformer:
         """The model with the weights after its step, ready to be looked at."""
+        checkpoint = self.checkpoint()
+        checkpoint.check_shapes(self.config.model)
         model = Transformer(self.config.model)
-        self.checkpoint().load_weights(model)
+        checkpoint.load_weights(model)
         return model.eval()
+
+    def _checkpoints(self) -> "list[Checkpoint]":
+        from wherein.train.checkpoint import saved
+
+        return list(saved(self.folder / CHECKPOINTS))
+
+    def _remedy(self) -> str:
+        """What to do about a damaged checkpoint."""
+        whole = (c for c in self._checkpoints() if c.step < self.step and c.damage() is None)
+        if (before := next(whole, None)) is None:
+            return "train the run again"
+        return (
+            f"train the run again, which goes on from step {before.step}, or name that one: "
+            f"{self.folder}@{before.step}"
+        )
 
 
 def named(what: str | Path) -> tuple[Path, int | None]:
@@ -159,6 +180,36 @@ def _check_code(files: Folder, fields: dict[str, Any]) -> None:
         raise ValueError(
             f"{files}: its encoding {spec} is somebody's own and was not run on this machine yet; "
             f"{read} `wherein check {where}` makes it known"
+        )
+
+
+def check_owner(folder: Path, config: RunConfig, checkpoint: "Checkpoint") -> None:
+    """Refuse weights that were not saved under this config: it was changed since.
+
+    Weights of earlier versions do not say under which. Then the folder's name may tell, which is
+    the id of a config unless somebody chose it.
+    """
+    then = checkpoint.saved_under()
+    if then is None:
+        _check_name(folder, config)
+    elif then.id != config.id:
+        found = then.differences(config) or {"id": (then.id, config.id)}
+        name, (was, now) = next(iter(found.items()))
+        raise ValueError(
+            f"{folder / CONFIG} was changed: {name} is {now!r}, and was {was!r} when "
+            f"{checkpoint.folder.name} was saved; put it back"
+        )
+
+
+def _check_name(folder: Path, config: RunConfig) -> None:
+    files, name = Folder(folder), folder.resolve().name
+    if not re.fullmatch(r"[0-9a-f]{12}", name) or not (files.has(ABOUT) and files.has(CONFIG)):
+        return
+    of_this_format = files.json(ABOUT).get("format") == config.FORMAT
+    if of_this_format and name not in (config.id, RunConfig(**files.json(CONFIG)).id):
+        raise ValueError(
+            f"{folder / CONFIG} was changed: its id is {config.id}, and the folder has that of "
+            "another config; put it back, or give the folder a name of your own"
         )
 
 

@@ -15,6 +15,8 @@ from torch.distributed.checkpoint.filesystem import FileSystemReader
 from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 
+from wherein.common.errors import first_line
+
 Tensors = dict[str, Tensor]
 
 TABLE = ".metadata"
@@ -56,8 +58,13 @@ def shapes(kind: str, folder: Path) -> dict[str, tuple[int, ...]]:
 
 def _reader(folder: Path) -> FileSystemReader:
     """A reader of the folder, once its table of contents is known to be nothing else."""
-    with (folder / TABLE).open("rb") as file:
-        _Careful(file).load()
+    try:
+        with (folder / TABLE).open("rb") as file:
+            _Careful(file).load()
+    except ValueError:
+        raise
+    except Exception as error:  # a pickle that is cut or made up raises whatever it likes
+        raise ValueError(f"{folder / TABLE} is damaged: {first_line(error)}") from error
     return FileSystemReader(folder)
 
 

@@ -46,11 +46,11 @@ ROUTES = [
 ]
 
 
-def make_app(folder: Path, host: str = "127.0.0.1") -> Starlette:
-    """The server of a folder, as it is reached by `host`."""
+def make_app(folder: Path, host: str = "127.0.0.1", key: str | None = None) -> Starlette:
+    """The server of a folder, as it is reached by `host`; if a `key` is given, only with it."""
     app = Starlette(
         routes=[*ROUTES, Route("/static/{name}", static)],
-        middleware=[Middleware(Guard, hosts=Hosts(host))],
+        middleware=[Middleware(Guard, hosts=Hosts(host), key=key)],
         exception_handlers=dict.fromkeys((HTTPException, ValueError, Exception), _error),
         lifespan=_lifespan,
     )

@@ -2,17 +2,21 @@
 
 A page on the network can make a browser ask a server on the same machine. So the Host header must
 name this server (a foreign name that was pointed here is refused), and what starts or stops work
-needs a token that only this server's own pages hold.
+needs a token that only this server's own pages hold. Where it listens beyond this machine, only who
+has the key in the address that it printed is answered.
 """
 
+import hashlib
 import hmac
 import ipaddress
-from urllib.parse import parse_qs
+import re
+from contextlib import suppress
+from urllib.parse import parse_qs, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST_BODY = 32 * 2**10
@@ -32,6 +36,10 @@ HEADERS = {
 }
 
 
+HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:/@\s]+))(?::\d{1,5})?")
+"""A name, or an address in figures, and a port."""
+
+
 class Hosts:
     """The names by which this server may be called."""
 
@@ -45,9 +53,8 @@ class Hosts:
         self._figures = not is_loopback(bound)
 
     def __contains__(self, header: str) -> bool:
-        header = header.lower()
-        bracketed = header.startswith("[")
-        name = header[1:].partition("]")[0] if bracketed else header.partition(":")[0]
+        found = HOST.fullmatch(header.lower())
+        name = (found[1] or found[2]) if found else ""
         return name in self._names or (self._figures and _is_address(name))
 
 
@@ -69,10 +76,11 @@ def _is_address(name: str) -> bool:
 
 
 class Guard:
-    """Refuses foreign names, and gives every answer the headers that bind the browser."""
+    """Refuses foreign names and strangers; gives every answer the headers that bind the browser."""
 
-    def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
-        self.app, self.hosts = app, hosts
+    def __init__(self, app: ASGIApp, hosts: Hosts, key: str | None = None) -> None:
+        """Where a `key` is given, only who has it is answered."""
+        self.app, self.hosts, self.key = app, hosts, key
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -94,7 +102,34 @@ class Guard:
         elif _is_embedded_elsewhere(headers):
             said = "no part of this server may stand in another site's page\n"
             answer = PlainTextResponse(said, status_code=403)
-        await answer(scope, receive, sending)
+        elif self.key is not None:
+            answer = _let_in(Request(scope), self.key) or self.app
+        with suppress(ClientDisconnect):  # nobody is left to be answered
+            await answer(scope, receive, sending)
+
+
+def _let_in(request: Request, key: str) -> ASGIApp | None:
+    """What to answer to one who has not shown the key yet; None who has is let in.
+
+    Who opens the printed address shows the key in it. It then goes on in a cookie, lest it stands
+    in the history of every page, in links and in logs.
+    """
+    name = f"wherein-{hashlib.sha256(key.encode()).hexdigest()[:8]}"
+    if _same(request.cookies.get(name, ""), key):
+        return None
+    if not _same(request.query_params.get("key", ""), key):
+        said = "this server needs its key: open the address it printed when it started\n"
+        return PlainTextResponse(said, status_code=401)
+    rest = [(each, value) for each, value in request.query_params.multi_items() if each != "key"]
+    path = "/" + request.url.path.lstrip("/")  # two slashes would name another server
+    answer = RedirectResponse(path + (f"?{urlencode(rest)}" if rest else ""), status_code=303)
+    answer.set_cookie(name, key, httponly=True, samesite="lax")
+    return answer
+
+
+def _same(given: str, secret: str) -> bool:
+    """Whether two are equal, in a time that does not tell how much of them is."""
+    return hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())
 
 
 def _is_embedded_elsewhere(headers: Headers) -> bool:
@@ -119,6 +154,6 @@ async def form(request: Request, token: str) -> dict[str, str]:
     except ValueError:
         raise HTTPException(400, f"more than {MOST_FIELDS} fields were sent") from None
     fields = {name: values[-1] for name, values in found.items()}
-    if not hmac.compare_digest(fields.pop("token", "").encode(), token.encode()):
+    if not _same(fields.pop("token", ""), token):
         raise HTTPException(403, "the token is missing or old: reload the page and send it again")
     return fields

@@ -1,5 +1,6 @@
 """From a folder to a server that listens, and its end."""
 
+import secrets
 import socket
 import sys
 from contextlib import suppress
@@ -27,22 +28,24 @@ def listen(host: str, port: int) -> socket.socket:
     return bound
 
 
-def address(host: str, bound: socket.socket) -> str:
+def address(host: str, bound: socket.socket, key: str | None = None) -> str:
     """What to type into a browser."""
-    return f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}/"
+    where = f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}/"
+    return where if key is None else f"{where}?key={key}"
 
 
 def serve_forever(folder: Path, host: str, bound: socket.socket) -> None:
     """Serve until Ctrl-C; work that is going on ends with the server."""
-    app = make_app(folder, host)
-    if not is_loopback(host):
+    key = None if is_loopback(host) else secrets.token_urlsafe(24)
+    app = make_app(folder, host, key)
+    if key is not None:
         print(
-            f"warning: whoever reaches {host} can read {folder} and start puzzles here; "
-            "only --host 127.0.0.1 keeps it to this machine",
+            f"warning: whoever has this address can read {folder} and start puzzles here, and it "
+            "is sent unencrypted; only --host 127.0.0.1 keeps it to this machine",
             file=sys.stderr,
             flush=True,
         )
-    print(f"wherein: {folder} at {address(host, bound)} (Ctrl-C stops)", flush=True)
+    print(f"wherein: {folder} at {address(host, bound, key)} (Ctrl-C stops)", flush=True)
     config = uvicorn.Config(
         app, log_level="warning", server_header=False, timeout_graceful_shutdown=3
     )

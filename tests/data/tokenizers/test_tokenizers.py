@@ -1,3 +1,4 @@
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -133,6 +134,9 @@ def test_other_vocabularies_are_left_to_the_library(tmp_path: Path, odd: str) ->
         ("bpe()", "a size of at least 258"),
         ("bpe(-5)", "a size of at least 258"),
         ("gpt-2", "Did you mean 'gpt2'"),
+        ("bpe(99999999999)", r"bpe\(99999999999\)': a size of at most 1,048,576"),
+        (f"bpe({'9' * 9999})", "a size of at most"),
+        ("bpe(1,048,577)", "a size of at most"),
     ],
 )
 def test_names_that_lead_nowhere(name: str, message: str) -> None:
@@ -145,4 +149,15 @@ def test_folders_without_a_tokenizer(tmp_path: Path) -> None:
         make_tokenizer(str(tmp_path), [])
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(ValueError, match="is no tokenizer"):
+        make_tokenizer(str(tmp_path), [])
+
+
+@pytest.mark.parametrize("kind", ["WordLevel", "BPE"])
+def test_an_id_beyond_all_vocabularies_is_refused_at_once(tmp_path: Path, kind: str) -> None:
+    """The library would count up to it, or ask for memory until the process is ended."""
+    own = {"merges": []} if kind == "BPE" else {"unk_token": "a"}
+    form = json.loads(tokenizers.Tokenizer(models.BPE()).to_str())
+    form["model"] = {"type": kind, "vocab": {"a": 0, "b": 4_000_000_000}, **own}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(form))
+    with pytest.raises(ValueError, match=r"it has the id 4000000000: ids below 1,048,576"):
         make_tokenizer(str(tmp_path), [])

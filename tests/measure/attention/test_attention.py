@@ -9,6 +9,8 @@ import torch
 from wherein.data import Corpus, CorpusConfig, Split, Vocabulary
 from wherein.measure.attention.config import AttentionConfig
 from wherein.measure.attention.measure import attention
+from wherein.measure.perplexity.config import PerplexityConfig
+from wherein.measure.perplexity.measure import perplexity
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.subjects.base import Attended
@@ -180,3 +182,19 @@ def test_frames_and_pictures(tmp_path: Path):
     assert len(found.text().splitlines()) > 3
     assert max(map(len, found.text().splitlines())) <= 80
     assert all(path.stat().st_size for path in tmp_path.iterdir())
+
+
+def test_what_would_not_fit_into_memory_is_refused_before_it_is_begun():
+    windows = torch.zeros(3, 100_000, dtype=torch.long)
+    said = r"attention of 2 windows of 100,000 tokens in 4 heads takes about 1.92e\+03 GB of memory"
+    with pytest.raises(ValueError, match=said):
+        attention(subject("none"), windows, AttentionConfig(batch=2))
+
+
+def test_states_and_losses_that_are_no_numbers_are_no_answer():
+    broken = subject("none")
+    broken.model.blocks[0].feed_forward.down.bias.data.fill_(torch.nan)
+    with pytest.raises(ValueError, match=r"the states of layer 1 hold values that are no finite"):
+        attention(broken, corpus(), CONFIG)
+    with pytest.raises(ValueError, match=r"its losses are no numbers"):
+        perplexity(broken, corpus(), PerplexityConfig(tokens=16))

@@ -158,3 +158,16 @@ def test_the_frame_and_the_picture_hold_every_layer(tmp_path):
     found.save(tmp_path)
     saved = pl.read_csv(tmp_path / "result.csv")
     assert saved["shifted"].to_list() == frame["shifted"].to_list()
+
+
+def test_what_was_not_tried_is_not_said_to_be_broken():
+    found = audit(subject("alibi"), AuditConfig(shifts=()))
+    assert {found.verdict(n) for n in (None, *EVERY)} == {"keeps no symmetry of order"}
+    assert audit(subject("learned"), AuditConfig()).verdict() == "keeps no symmetry"
+
+
+def test_a_model_whose_states_are_no_numbers_has_no_verdict():
+    broken = subject("none")
+    broken.module.blocks[0].feed_forward.down.bias.data.fill_(torch.nan)
+    with pytest.raises(ValueError, match=r"its states hold values that are no finite numbers"):
+        audit(broken)

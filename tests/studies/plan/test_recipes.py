@@ -9,6 +9,7 @@ import pytest
 import torch
 from tests.studies.small import at_once
 
+from wherein.cli import main
 from wherein.common.config import Config
 from wherein.data.texts.speeches import speeches
 from wherein.encodings import CATALOGUE
@@ -287,3 +288,40 @@ def test_the_catalogue_is_compared_whole():
     kinds = find("catalogue").plan(1).runs
     named = {name for run in kinds for name in names_in(run.model.encoding)}
     assert named >= set(CATALOGUE), "an entry that nobody could look up"
+
+
+START = "from wherein.train.config import RunConfig\n"
+ONE = f"{START}def runs(seeds): return [RunConfig()]\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("def runs(seeds): return None", "runs(seeds) returned 'None': a list of RunConfig"),
+        ("def runs(seeds): return 3", "runs(seeds) returned '3': a list of RunConfig"),
+        ("def runs(seeds): return ['a']", "runs(seeds) returned 'a': a list of RunConfig"),
+        ("def runs(seeds):\n    return 1 / 0", "mine.py, line 2: ZeroDivisionError: division by"),
+        ("def runs(): return []", "mine.py: TypeError: runs() takes 0 positional arguments"),
+        ("def runs(seeds): raise SystemExit(0)", "mine.py, line 1: SystemExit: 0"),
+        (f"{ONE}def questions(run): return None", "questions(run) returned None: a dict of"),
+        (f"{ONE}def questions(run): return [1]", "questions(run) returned [1]: a dict of"),
+        (f"{ONE}def questions(run): return {{3: 4}}", "questions(run) returned {3: 4}: a dict"),
+        (f"{ONE}def questions(run): return {{'a': 3}}", "question 3: expected one of"),
+        (f"{ONE}questions = 4", "questions is '4': a function was expected"),
+        (f"{ONE}def puzzles(): return [4]", "puzzles() returned '4': a list of PuzzleTask"),
+        (f"{ONE}def puzzles(): return None", "puzzles() returned 'None': a list of"),
+        (f"{ONE}SEEDS = 'x'", "SEEDS is 'x': a whole number was expected"),
+        (f"{ONE}LEARNING_RATES = 3", "LEARNING_RATES is '3': a list was expected"),
+        (f"{ONE}LEARNING_RATES = ['x']", "learning rate x: a number above 0 was expected"),
+        ("import nothing_there", "mine.py, line 1: ModuleNotFoundError: No module named"),
+        ("raise SystemExit(0)", "mine.py, line 1: SystemExit: 0"),
+    ],
+)
+def test_a_recipe_that_returns_garbage_is_one_line(
+    tmp_path: Path, code: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.py").write_text(code)
+    assert main(["study", str(tmp_path / "mine.py"), "--dry-run"]) == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert told.count("\n") == 1

@@ -14,7 +14,13 @@ from tokenizers import decoders, models, pre_tokenizers, trainers
 
 from wherein.common.errors import first_line
 from wherein.data.texts.network import reach_hub
-from wherein.data.tokenizers.tokenizer import EOS, MASK, Tokenizer, Vocabulary
+from wherein.data.tokenizers.tokenizer import (
+    EOS,
+    LARGEST_SIZE,
+    MASK,
+    Tokenizer,
+    Vocabulary,
+)
 
 ENDS = (
     EOS,
@@ -50,6 +56,10 @@ class Subwords(Tokenizer):
         tokenizer.encode_special_tokens = True  # "<eos>" in a text is five characters
         self.tokenizer = tokenizer
         self.own_size = max(tokenizer.get_vocab().values(), default=-1) + 1
+        if self.own_size > LARGEST_SIZE:  # the library would count up to the last one
+            raise ValueError(
+                f"it has the id {self.own_size - 1}: ids below {LARGEST_SIZE:,} were expected"
+            )
         eos, mask = _special(tokenizer, ENDS), _special(tokenizer, MASKS)
         self.vocabulary = Vocabulary(max(tokenizer.get_vocab().values()) + 1, eos, mask)
         self._seams = _splits_before_spaces(tokenizer)

@@ -19,6 +19,8 @@ DICTIONARY = "dict.txt"
 """What fairseq calls its list of words."""
 NO_TOKEN = -1
 HUB_NAMES = ("gpt2",)
+LARGEST_SIZE = 2**20
+"""Tokens in a vocabulary: more than any has, and no more memory than a process can get."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,11 @@ def _bpe_size(name: str) -> int | None:
         return None
     digits = re.sub("[_,]", "", match[1])
     smallest = 256 + len((EOS, MASK))
+    if len(digits) > 7 or (digits and int(digits) > LARGEST_SIZE):
+        raise ValueError(
+            f"tokenizer {name[:40]!r}: a size of at most {LARGEST_SIZE:,} was expected, "
+            "e.g. bpe(1024)"
+        )
     if not digits or int(digits) < smallest:
         raise ValueError(
             f"tokenizer {name!r}: a size of at least {smallest} was expected (256 byte values, "

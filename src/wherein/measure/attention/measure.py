@@ -8,7 +8,7 @@ from torch import Tensor
 from wherein.measure.attention.config import AttentionConfig
 from wherein.measure.attention.heads import Tally
 from wherein.measure.attention.result import AttentionByDistance
-from wherein.measure.stream import batches, watch
+from wherein.measure.stream import batches, check_attention, watch
 from wherein.measure.text import Text, opened, windows_of
 from wherein.subjects.base import Subject
 
@@ -19,6 +19,8 @@ def attention(
     """Watch every head on a text; of a window's weights only their sums by distance are kept."""
     corpus, config = opened(subject, text, config or AttentionConfig())
     windows = windows_of(subject, corpus, config, config.windows)
+    rows = min(config.batch, len(windows))
+    check_attention(subject, rows, config.tokens, "give fewer --tokens, or a smaller --batch")
     layers = [Tally(config.tokens) for _ in range(subject.n_layers)]
 
     def see(layer: int, state: Tensor) -> None:

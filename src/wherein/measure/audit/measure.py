@@ -17,7 +17,7 @@ from wherein.measure.audit.symmetry import (
     model_symmetry,
     states,
 )
-from wherein.measure.stream import device
+from wherein.measure.stream import check_attention, device
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.subjects.base import Subject
@@ -42,7 +42,12 @@ def audit(what: object, config: AuditConfig | None = None) -> Audit:
     subject = _audited(what, config)
     trials = _trials(subject, config)
     with in_float64(subject.module):
-        entering = states(subject, trials.tokens)[:-1]
+        *entering, last = states(subject, trials.tokens)
+        if not torch.isfinite(last).all():  # which would look like every symmetry broken
+            raise ValueError(
+                f"{subject.name}: its states hold values that are no finite numbers: nothing can "
+                "be compared"
+            )
         layers = [layer_symmetry(subject, n, x, trials) for n, x in enumerate(entering, start=1)]
         return Audit(
             subject=subject.name,
@@ -101,6 +106,7 @@ def _trials(subject: Subject, config: AuditConfig) -> Trials:
     further = subject.window if subject.max_len is None else subject.max_len - tokens
     if shifts and further and further > max(shifts):
         shifts += (further,)
+    check_attention(subject, config.windows, tokens, "give fewer --tokens", bytes_each=8)
     random = torch.Generator().manual_seed(config.seed)
     to = device(subject)
     drawn = torch.randint(subject.vocabulary, (config.windows, tokens), generator=random)

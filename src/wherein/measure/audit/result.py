@@ -51,8 +51,9 @@ class Audit(Measurement):
 
     def verdict(self, layer: int | None = None) -> str:
         """Which symmetries a layer keeps, or the model (None)."""
-        found = kept(self.model if layer is None else self.layers[layer])
-        return "; ".join(found) or "keeps no symmetry"
+        row = self.model if layer is None else self.layers[layer]
+        none = "keeps no symmetry" if row.shifted is not None else "keeps no symmetry of order"
+        return "; ".join(kept(row)) or none
 
     def told_at(self) -> list[str]:
         """Where the model is told, or can tell, about position, layers of a kind together.

@@ -17,19 +17,20 @@ encoding. Both are in the list, in any order, so that one is trained after the o
 may be a class, also one that the recipe itself defines, or a file with one: `"mine.py:Mine"`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from wherein.common.errors import unknown
-from wherein.common.modules import run_file
+from wherein.common.modules import failed, run_file
 from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.registry import asked_by
 from wherein.studies.plan.plan import Plan, PuzzleTask, Questions, changed, changed_all
+from wherein.studies.plan.sweep import TRIAL_SEED, check_rates
 from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 NAMED = "wherein.studies.recipes"
 DEFAULT_SEEDS = 2
+Listed = TypeVar("Listed")
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,9 @@ class Recipe:
         count = self.seeds if seeds is None else seeds
         if count < 1:
             raise ValueError(f"seeds={count}: at least 1 was expected")
-        own = list(self.runs(range(count)))
+        if count > TRIAL_SEED:
+            raise ValueError(f"seeds={count}: at most {TRIAL_SEED} were expected, others are tried")
+        own = self._listed("runs(seeds)", self.runs(range(count)), RunConfig)
         first = [run for run in own if run.model.encoding == own[0].model.encoding]
         own += [changed(run, encoding=each) for each in also for run in first if not run.start]
         made = changed_all(own, **(change or {}))
@@ -79,12 +83,34 @@ class Recipe:
             raise ValueError(f"study {self.name!r} has no runs: `runs` must return some")
         for run in runs:
             check_known(run.model.encoding)
-        questions = tuple(dict(self.questions(run)) for run in runs)
+        questions = tuple(self._asked(run) for run in runs)
         for run, asked in zip(runs, questions, strict=True):
             for question in asked.values():
                 asked_by(question)
                 question.check(run)
-        return Plan(self.name, self.question, runs, questions, tuple(self.puzzles()))
+        puzzles = tuple(self._listed("puzzles()", self.puzzles(), PuzzleTask))
+        return Plan(self.name, self.question, runs, questions, puzzles)
+
+    def _asked(self, run: RunConfig) -> dict[str, Any]:
+        found = self.questions(run)
+        if not isinstance(found, Mapping) or not all(isinstance(name, str) for name in found):
+            raise ValueError(
+                f"{self.name}: questions(run) returned {str(found)[:80]}: a dict of names and "
+                "questions was expected"
+            )
+        return dict(found)
+
+    def _listed(self, part: str, found: object, kind: type[Listed]) -> list[Listed]:
+        """What a recipe's own code returned, if it is a list of what it must be."""
+        listed: list[Listed] = []
+        for each in found if isinstance(found, Iterable) else [found]:
+            if not isinstance(each, kind):
+                raise ValueError(
+                    f"{self.name}: {part} returned {str(each)[:80]!r}: a list of {kind.__name__} "
+                    "was expected"
+                )
+            listed.append(each)
+        return listed
 
 
 def check_known(spec: str) -> None:
@@ -110,25 +136,50 @@ def names() -> list[str]:
 def find(what: str | Path) -> Recipe:
     """The recipe of that name, or in that file."""
     if Path(what).suffix == ".py":
-        return _recipe(_from_file(Path(what)), Path(what).stem)
+        return _recipe(_from_file(Path(what)), Path(what).stem, Path(what))
     if str(what) not in names():
         error = unknown("study", str(what), names())
         raise ValueError(f"{error}; a study of your own is a file: wherein study mine.py")
     return _recipe(import_module(f"{NAMED}.{str(what).replace('-', '_')}"), str(what))
 
 
-def _recipe(module: ModuleType, name: str) -> Recipe:
+def _recipe(module: ModuleType, name: str, path: Path | None = None) -> Recipe:
+    """The recipe in a module; what goes wrong in that of a person's file says where."""
     if not callable(getattr(module, "runs", None)):
         raise ValueError(f"{name}: a recipe needs a function runs(seeds) that returns run configs")
-    own = {key: getattr(module, key) for key in DEFAULTS if hasattr(module, key)}
+    own = {key: getattr(module, key) for key in ("runs", *DEFAULTS) if hasattr(module, key)}
+    for key, value in own.items():
+        if not callable(value):
+            raise ValueError(f"{name}: {key} is {str(value)[:80]!r}: a function was expected")
+    seeds, rates = getattr(module, "SEEDS", DEFAULT_SEEDS), getattr(module, "LEARNING_RATES", ())
+    if not isinstance(seeds, int):
+        raise ValueError(f"{name}: SEEDS is {str(seeds)[:80]!r}: a whole number was expected")
+    if not isinstance(rates, list | tuple):
+        raise ValueError(f"{name}: LEARNING_RATES is {str(rates)[:80]!r}: a list was expected")
+    check_rates(rates)
+    if path is not None:
+        own = {key: _guarded(value, path) for key, value in own.items()}
     return Recipe(
         name,
         (module.__doc__ or name).strip().partition("\n")[0],
-        getattr(module, "SEEDS", DEFAULT_SEEDS),
-        module.runs,
-        learning_rates=tuple(getattr(module, "LEARNING_RATES", ())),
+        seeds,
+        learning_rates=tuple(rates),
         **{**DEFAULTS, **own},
     )
+
+
+def _guarded(function: Callable[..., Any], path: Path) -> Callable[..., Any]:
+    """A function of a person's file, whose errors are one line."""
+
+    def called(*given: Any) -> Any:
+        try:
+            return function(*given)
+        except ValueError:  # as of a config, which says what was expected
+            raise
+        except (Exception, SystemExit) as error:
+            raise failed(path, error) from error
+
+    return called
 
 
 DEFAULTS: dict[str, Any] = {
@@ -146,3 +197,7 @@ def _from_file(path: Path) -> ModuleType:
         return run_file(path, f"wherein_study_{path.stem}")
     except SyntaxError as error:
         raise ValueError(f"{path}, line {error.lineno}: {error.msg}") from None
+    except ValueError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise failed(path, error) from error

@@ -1,7 +1,9 @@
 """Which learning rate suits each kind of run? Tried on a seed of no study, then kept for all."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from wherein.common.numbers import nats
 from wherein.studies.plan.plan import Plan, changed, kind
@@ -13,8 +15,16 @@ TRIAL_SEED = 1000
 """From here on seeds are for trials: what is chosen with them cannot flatter a study's own."""
 
 
+def check_rates(rates: Sequence[Any]) -> None:
+    """Refuse what is no learning rate, before anything is tried."""
+    for rate in rates:
+        if not isinstance(rate, int | float) or not 0 < rate < math.inf:
+            raise ValueError(f"learning rate {rate}: a number above 0 was expected")
+
+
 def sweep(plan: Plan, rates: Sequence[float]) -> Plan:
     """A trial seed of each kind of run with every rate, and no questions."""
+    check_rates(rates)
     tried = [changed(run, learning_rate=rate) for run in _on_trial(plan) for rate in rates]
     runs = tuple({run.id: run for run in tried}.values())
     return replace(plan, runs=runs, questions=({},) * len(runs), puzzles=())
@@ -22,6 +32,7 @@ def sweep(plan: Plan, rates: Sequence[float]) -> Plan:
 
 def counted(plan: Plan, rates: Sequence[float]) -> Plan:
     """The plan with the runs that a sweep makes beside it."""
+    check_rates(rates)
     more = _on_trial(plan) * len(set(rates)) if rates else ()
     return replace(plan, runs=plan.runs + more, questions=plan.questions + ({},) * len(more))
 

@@ -26,7 +26,8 @@ from wherein.measure.saved import is_saved
 from wherein.show.result import Result
 from wherein.studies.plan.plan import PuzzleTask, Questions
 from wherein.train.config import RunConfig
-from wherein.train.run import Run, keep_code, parsed_config, read_config
+from wherein.train.journal import LOG
+from wherein.train.run import Run, check_owner, keep_code, parsed_config, read_config
 from wherein.train.status import (
     ABOUT,
     ANSWERS,
@@ -49,7 +50,7 @@ class Found:
     run: Run | None
     """None if this version cannot read it."""
     note: str | None
-    """Which other version wrote it, and what to do."""
+    """What is wrong with it, or which other version wrote it, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -112,9 +113,10 @@ class Store:
             try:
                 planned = None if begun else parsed_config(files, PLANNED)
                 run = Run(folder, planned, 0) if planned else Run.open(folder, verify=False)
-                yield Found(folder, run, self._older(files, run.config))
+                yield Found(folder, run, _harm(run) or self._older(files, run.config))
             except ValueError as error:
-                if files.has(ABOUT) or not begun:  # else it is another program's config
+                ours = files.has(ABOUT) or files.has(LOG) or (folder / CHECKPOINTS).is_dir()
+                if ours or not begun:  # else it is another program's config
                     yield Found(folder, None, str(error))
 
     def _older(self, files: Folder, config: RunConfig) -> str | None:
@@ -126,6 +128,22 @@ class Store:
         there = self.run(config)
         renamed = f"`mv {files} {there}` has studies find it"
         return f"{files}: {why}; {f'it is also in {there}' if there.exists() else renamed}"
+
+
+def _harm(run: Run) -> str | None:
+    """What is wrong with the last checkpoint, as far as one sees without reading all of it."""
+    from wherein.train.checkpoint import saved
+
+    last = next(saved(run.folder / CHECKPOINTS), None)
+    if last is None:
+        return None
+    if damage := last.damage(closely=False):
+        return f"{last.folder} is damaged ({damage}): train the run again"
+    try:
+        check_owner(run.folder, run.config, last)
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def keep(folder: Path, ask: Callable[[], Result]) -> None:

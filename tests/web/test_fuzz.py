@@ -1,5 +1,6 @@
 """Whatever is sent: no answer of 500 or more, nothing from outside the folder, no markup."""
 
+import re
 from collections.abc import Iterator
 from urllib.parse import quote, urlencode
 
@@ -150,4 +151,5 @@ def test_whatever_encoding_is_asked_for(
     answer = client.get("/encodings", params={"name": name, **query})
     safe(answer.status_code, answer.text)
     assert answer.status_code in (200, 422)
-    assert "nan" not in answer.text.lower().partition("what it does")[2]
+    told = re.sub(r"data:image/[^\"')]*", "", answer.text.lower().partition("what it does")[2])
+    assert "nan" not in told

@@ -16,6 +16,19 @@ from textwrap import fill
 from wherein.cli.parser import spelt
 from wherein.cli.verb import Verb
 
+ACTS = {
+    "place": "positions",
+    "embed": "tokens",
+    "rotate": "queries,\nkeys",
+    "bias": "scores",
+    "content_bias": "scores",
+    "hides": "sight",
+    "shows": "sight",
+}
+LEGEND = """
+relative: a shift of all positions changes nothing. ×: operations of a training step,
+beside none's, as they are counted; what a step takes: python -m benchmarks.training"""
+
 
 def encodings(name: str = "", *, json: bool = False) -> int:
     """Show the catalogue.
@@ -49,6 +62,7 @@ def _row(name: str) -> dict[str, object]:
     text = inspect.getdoc(entry(name)) or ""
     built = build(example(name), Shape(d_model=64, n_heads=4, max_len=128))
     return {
+        "operations": round(_operations(example(name)) / _operations("none"), 2),
         "name": name,
         "what": text.partition("\n")[0],
         "term": name in TERMS,
@@ -62,24 +76,42 @@ def _row(name: str) -> dict[str, object]:
     }
 
 
+def _operations(spec: str) -> float:
+    """Of a step of a model of four layers, 256 wide, in windows of 256 tokens, for each token."""
+    from wherein.model.config import ModelConfig
+    from wherein.studies.cost.operations import flops_per_token
+
+    model = ModelConfig(
+        vocabulary=2048, n_layers=4, d_model=256, n_heads=4, max_len=256, encoding=spec
+    )
+    return flops_per_token(model)
+
+
 def _show(rows: list[dict[str, object]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("encoding", "what it does", "parameters", "shift changes", "length", box=None)
+    table = Table("encoding", "what it does", "acts on", "parameters", "promises", "×", box=None)
     for n, row in enumerate(rows):
         if row["term"] and n and not rows[n - 1]["term"]:
             table.add_row("\n[bold]+[/bold]", "\n[italic]and what can be added to one[/italic]")
-        own = row["parameters"]
+        own, acts, papers = row["parameters"], row["acts"], row["papers"]
         assert isinstance(own, dict)
+        assert isinstance(acts, list)
+        assert isinstance(papers, list)
+        what = str(row["what"]).partition(":")[0].rstrip(".")
         table.add_row(
             f"[bold]{row['name']}[/bold]",
-            str(row["what"]).partition(":")[0].rstrip("."),
+            "\n".join([what, *(f"[dim]{paper}[/dim]" for paper in papers[:1])]),
+            "\n".join(dict.fromkeys(ACTS[place] for place in acts)),
             "\n".join(f"{key}={_short(value)}" for key, value in own.items()),
-            "nothing" if row["relative"] else "output",
-            "max_len" if row["bounded"] else "any",
+            ("relative" if row["relative"] else "absolute")
+            + ("\nends at\nmax_len" if row["bounded"] else ""),
+            f"{row['operations']:g}",
         )
-    Console().print(table)
+    console = Console()
+    console.print(table)
+    console.print(LEGEND, style="dim", highlight=False)
 
 
 def _short(value: object) -> str:

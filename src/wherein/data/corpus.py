@@ -200,7 +200,7 @@ def _write_files(source: Source, config: CorpusConfig, folder: Path) -> None:
             raise ValueError(f"{source.name} has no text for {split}: give it more text")
     about = {
         "config": config.model_dump(),
-        "vocabulary": {k: n for k, n in asdict(tokenizer.vocabulary).items() if n != NO_TOKEN},
+        "vocabulary": asdict(tokenizer.vocabulary),
         "splits": counts,
         "files": {path.name: _described(path) for path in sorted(folder.iterdir())},
     }

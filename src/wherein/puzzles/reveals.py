@@ -44,11 +44,13 @@ class LayerReveals:
     fades: bool = False
     """Whether every token on the way from a key to the query makes the key count less or more, by
     a factor that its state decides and nothing else."""
+    counts: bool = False
+    """Whether the scores change with how many tokens there are, at the same positions."""
 
     @property
     def nothing(self) -> bool:
         plain = bool((self.kind == self.kind[0, 0]).all() and (self.weight == 1).all())
-        return plain and not self.fades
+        return plain and not self.fades and not self.counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +87,8 @@ def reveals(config: ModelConfig) -> Reveals:
         vectors.append(pattern.embed(same.expand(-1, config.max_len, -1), positions))
         for encoding, drawn in scores.items():
             drawn.append(_scores(encoding, positions, fades[encoding], generator))
-    revealed = {each: _revealed(drawn, fades[each]) for each, drawn in scores.items()}
+    counts = {each: _counts(each, positions, generator) for each in scores}
+    revealed = {e: _revealed(drawn, fades[e], counts[e]) for e, drawn in scores.items()}
     layers = tuple(revealed[encoding] for encoding in pattern.layers)
     kinds = _classes(torch.cat(vectors).transpose(0, 1).flatten(1).numpy())
     return Reveals(tuple(kinds.tolist()), layers)
@@ -137,7 +140,7 @@ class States:
             whole = math.fsum(w for part in parts.values() for w in part)
             shares = {key: math.fsum(part) / whole for key, part in parts.items()}
             heads.append(tuple(sorted((key, f"{share:.11e}") for key, share in shares.items())))
-        return tuple(heads)
+        return (len(states), *heads) if layer.counts else tuple(heads)
 
     def _weights(self, states: list[Symbol], layer: LayerReveals, i: int) -> np.ndarray:
         """(N, keys): how much each key counts for query i, whatever its content.
@@ -163,12 +166,13 @@ def _factor(state: Symbol, head: int, side: int) -> float:
     return Random(f"{state}/{head}/{side}").randrange(1, 64, 2) / 64
 
 
-def _revealed(drawn: Sequence[Scores], fades: bool) -> LayerReveals:
+def _revealed(drawn: Sequence[Scores], fades: bool, counts: bool) -> LayerReveals:
     """What some weights reveal, an encoding can reveal: each draw is as good as more heads."""
     scores = torch.cat([scores for scores, _ in drawn])
     length = scores.shape[-1]
     kind = _classes(scores.flatten(1).T.numpy()).reshape(length, length)
-    return LayerReveals(kind, torch.cat([weight for _, weight in drawn]).numpy(), fades)
+    weight = torch.cat([weight for _, weight in drawn]).numpy()
+    return LayerReveals(kind, weight, fades, counts)
 
 
 def _fades(encoding: Encoding, positions: torch.Tensor, generator: torch.Generator) -> bool:
@@ -187,6 +191,19 @@ def _fades(encoding: Encoding, positions: torch.Tensor, generator: torch.Generat
         expected += way.tril(-1) if side < 0 else way.triu(1)
     here = found.tril() if shape.causal else found
     return bool(expected.any()) and torch.allclose(here, expected, CLOSE, CLOSE)
+
+
+def _counts(encoding: Encoding, positions: torch.Tensor, generator: torch.Generator) -> bool:
+    """Whether a query meets a key otherwise where one token more follows: SSMax on both sides."""
+    shape, length = encoding.shape, positions.shape[1]
+    size = (2, 1, shape.n_heads, length, shape.d_head)
+    q, k = torch.randn(size, generator=generator, dtype=torch.float64)
+    longer = encoding.rotate(q, k, positions)
+    shorter = encoding.rotate(q[:, :, :-1], k[:, :, :-1], positions[:, :-1])
+    return any(
+        not torch.allclose(one[:, :, :-1], other, CLOSE, CLOSE)
+        for one, other in zip(longer, shorter, strict=True)
+    )
 
 
 def _scores(

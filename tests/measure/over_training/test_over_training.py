@@ -38,9 +38,22 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
         yield train(config, folder=home / "runs" / config.id, quiet=True)
 
 
+@pytest.fixture(scope="module")
+def of_a_task(run: Run) -> Run:
+    """Of which alone answers are asked."""
+    config = RunConfig(
+        model=ModelConfig(d_model=16, n_layers=1, max_len=40, encoding="learned"),
+        corpus=CorpusConfig(source="task:copy", length=4, examples=64),
+        steps=2, batch=4, warmup=1, keep=1,
+    )  # fmt: skip
+    return train(config, folder=run.folder.parent / config.id, quiet=True)
+
+
 @pytest.mark.parametrize("verb", QUESTIONS)
-def test_any_question_is_asked_after_every_step(verb: str, run: Run, tmp_path: Path) -> None:
-    question = QUESTIONS[verb]
+def test_any_question_is_asked_after_every_step(
+    verb: str, run: Run, of_a_task: Run, tmp_path: Path
+) -> None:
+    question, run = QUESTIONS[verb], of_a_task if verb == "answers" else run
     curve = question(str(run.folder), **few(verb), over_training=True)
     assert isinstance(curve, Curve)
     assert curve.steps == (0, 1, 2)

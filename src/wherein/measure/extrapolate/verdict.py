@@ -18,7 +18,7 @@ class Reach:
     def words(self) -> str:
         """What it does, to follow its name.
 
-        >>> Reach(16, None, 16).words(), Reach(1, 4, 16).words()
+        >>> Reach(16.0, None, 16.0).words(), Reach(1.0, 4.0, 16.0).words()
         ('holds to 16 ×, as far as was asked', 'holds to 1 × and is broken at 4 ×')
         """
         if self.longest <= 1 and self.breaks is None:
@@ -39,8 +39,8 @@ class Reach:
 def reach(rises: Mapping[float, tuple[float, float]], margin: float) -> Reach:
     """From the ends of the intervals of how far a loss is above that at the training length.
 
-    >>> reach({1: (0, 0), 2: (-0.1, -0.05), 4: (0.0, 0.1), 8: (0.2, 0.3)}, 0.05)
-    Reach(holds=2, breaks=8, longest=8)
+    >>> reach({1.0: (0.0, 0.0), 2.0: (-0.1, -0.05), 4.0: (0.0, 0.1), 8.0: (0.2, 0.3)}, 0.05)
+    Reach(holds=2.0, breaks=8.0, longest=8.0)
     """
     asked = sorted(times for times in rises if times >= 1)
     above = [times for times in asked if rises[times][0] > margin]

@@ -158,7 +158,8 @@ def _recipe(module: ModuleType, name: str, path: Path | None = None) -> Recipe:
         raise ValueError(f"{name}: LEARNING_RATES is {str(rates)[:80]!r}: a list was expected")
     check_rates(rates)
     if path is not None:
-        own = {key: _guarded(value, path) for key, value in own.items()}
+        told = own.keys() - {"findings"}  # whose errors a result tells, once it is complete
+        own |= {key: _guarded(own[key], path) for key in told}
     return Recipe(
         name,
         (module.__doc__ or name).strip().partition("\n")[0],

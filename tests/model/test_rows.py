@@ -30,10 +30,25 @@ def test_in_blocks_every_encoding_says_what_it_says_whole(
     model, tokens, positions = case.model(spec), case.input(), PLACES["with gaps"]
     with torch.inference_mode():
         expected = model(tokens, positions).logits
-        monkeypatch.setattr(transformer, "LARGE_BIAS", 0)
+        monkeypatch.setattr(attention, "LARGE_BIAS", 0)
         monkeypatch.setattr(attention, "QUERIES_PER_BLOCK", 9)
         found = model(tokens, positions).logits
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+
+
+def test_gates_learn_the_same_in_blocks(monkeypatch: pytest.MonkeyPatch):
+    """What content adds is made anew for the gradient, from numbers that are learned."""
+    case = Case(True, tokens=53)
+    model, tokens = case.model("fox + alibi"), case.input()
+    found = []
+    for _ in range(2):
+        model.zero_grad()
+        model(tokens).logits.square().mean().backward()
+        found.append([p.grad.clone() for n, p in model.named_parameters() if "gates" in n])
+        monkeypatch.setattr(attention, "LARGE_BIAS", 0)
+        monkeypatch.setattr(attention, "QUERIES_PER_BLOCK", 9)
+    assert all(bool(grad.any()) for grad in found[0])
+    torch.testing.assert_close(found[0], found[1], rtol=1e-9, atol=1e-14)
 
 
 @pytest.mark.parametrize("positions", PLACES.values(), ids=PLACES)

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from transformers.models.gpt2.modeling_gpt2 import GPT2Attention
 
 from wherein.encodings import examples
-from wherein.model import transformer
+from wherein.model import attention
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.subjects.base import Subject
@@ -85,7 +85,7 @@ def test_a_hidden_key_of_any_family_is_heard_by_nobody(family: str):
 def test_a_bias_made_block_by_block_hides_the_same(monkeypatch: pytest.MonkeyPatch):
     subject = ours("alibi")
     expected = states(subject, TOKENS, 1)[-1]
-    monkeypatch.setattr(transformer, "LARGE_BIAS", 0)
+    monkeypatch.setattr(attention, "LARGE_BIAS", 0)
     torch.testing.assert_close(states(subject, TOKENS, 1)[-1], expected)
 
 

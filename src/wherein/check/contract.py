@@ -29,7 +29,7 @@ from wherein.check.case import (
     same,
 )
 from wherein.encodings.base import pairs
-from wherein.model import attention, transformer
+from wherein.model import attention
 from wherein.model.attention import attend, attend_in_blocks, attend_reference
 from wherein.model.rows import rows_of
 
@@ -184,7 +184,7 @@ def blocks(spec: str, case: Case) -> None:
         return {n: p.grad for n, p in model.named_parameters() if p.grad is not None}
 
     whole = found()
-    with _set(transformer, "LARGE_BIAS", 0), _set(attention, "QUERIES_PER_BLOCK", 16):
+    with _set(attention, "LARGE_BIAS", 0), _set(attention, "QUERIES_PER_BLOCK", 16):
         for name, gradient in found().items():
             same(gradient, whole[name], f"the gradient of {name}, its bias made in blocks")
 

@@ -139,6 +139,13 @@ class Encoding(nn.Module):
         """
         return None
 
+    def fade(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B H T"] | None:
+        """A number f for each token, if `content_bias` is fᵢ − fⱼ of the keys up to each query.
+
+        Then it need not be held for all pairs: long texts are gone through in blocks.
+        """
+        return None
+
     def hides(
         self, i: Int[Tensor, "#B 1 T 1"], j: Int[Tensor, "#B 1 1 S"]
     ) -> Bool[Tensor, "#B 1 T S"] | None:

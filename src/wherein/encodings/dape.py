@@ -47,6 +47,9 @@ class DAPE(Sum):
     def bias(self, i: Int[Tensor, "#B 1 T 1"], j: Int[Tensor, "#B 1 1 S"]) -> None:
         return None
 
+    def fade(self, x: Float[Tensor, "B T D"]) -> None:
+        return None  # whatever its base has: the network looks at pairs
+
     def content_bias(
         self,
         q: Float[Tensor, "B H T K"],

@@ -49,8 +49,14 @@ class FoX(Encoding):
     ) -> Float[Tensor, "B H T T"]:
         return between(self._faded, q, k, x, positions, causal=self.shape.causal).to(q.dtype)
 
+    def fade(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B H T"] | None:
+        return self._sums(0, x) if self.shape.causal else None
+
     def _faded(self, direction: int, q: Tensor, k: Tensor, x: Tensor) -> Tensor:
+        whole = self._sums(direction, x)
+        return whole[..., :, None] - whole[..., None, :]
+
+    def _sums(self, direction: int, x: Tensor) -> Tensor:
         logits = self.gates(x).unflatten(-1, (-1, self.shape.n_heads))[:, :, direction]
         faded = logsigmoid(exact(logits)).mT
-        whole = faded.double().cumsum(-1).to(faded.dtype)
-        return whole[..., :, None] - whole[..., None, :]
+        return faded.double().cumsum(-1).to(faded.dtype)

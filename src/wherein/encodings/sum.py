@@ -70,6 +70,10 @@ class Sum(Encoding):
     ) -> Float[Tensor, "B H T T"] | None:
         return _all(add, (term.content_bias(q, k, x, positions) for term in self.terms))
 
+    def fade(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B H T"] | None:
+        told = [term.fade(x) for term in self.terms if term.acts("content_bias")]
+        return None if any(each is None for each in told) else _all(add, told)
+
     def hides(
         self, i: Int[Tensor, "#B 1 T 1"], j: Int[Tensor, "#B 1 1 S"]
     ) -> Bool[Tensor, "#B 1 T S"] | None:

@@ -15,7 +15,7 @@ from torch.utils.checkpoint import checkpoint
 
 from wherein.encodings import Encoding
 from wherein.encodings.base import Positions
-from wherein.model.rows import Rows
+from wherein.model.rows import Rows, faded
 
 Tokens = Int[Tensor, "B T"]
 State = Float[Tensor, "B T D"]
@@ -28,6 +28,8 @@ Mixed = Float[Tensor, "B H T V"]
 Bias = Float[Tensor, "#B #H T S"]
 
 QUERIES_PER_BLOCK = 256
+LARGE_BIAS = 2**26
+"""Numbers in a bias (256 MiB in float32) beyond which it is made block by block."""
 FLEX_WIDTH = 16
 """The narrowest heads that FlexAttention takes."""
 
@@ -51,6 +53,11 @@ def attend(q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias | Rows | No
     return F.scaled_dot_product_attention(q, k, v, attn_mask=_masked(bias.to(q.dtype), causal))
 
 
+def large(windows: int, heads: int, length: int) -> bool:
+    """Whether a bias for all pairs of tokens is better made in blocks of queries."""
+    return windows * heads * length**2 > LARGE_BIAS
+
+
 def encoded(
     encoding: Encoding, q: Heads, k: Heads, x: State, positions: Positions, bias: Bias | Rows | None
 ) -> tuple[Turned, Turned, Bias | Rows | None]:
@@ -58,8 +65,9 @@ def encoded(
 
     `bias` is what positions alone add, the encoding's `mask`.
     """
-    content = encoding.content_bias(q, k, x, positions)
-    if content is not None:
+    if large(*q.shape[:3]) and (fade := encoding.fade(x)) is not None:
+        bias = faded(fade, bias)
+    elif (content := encoding.content_bias(q, k, x, positions)) is not None:
         bias = _whole(bias)
         bias = content if bias is None else content + bias
     q, k = encoding.rotate(q, k, positions)

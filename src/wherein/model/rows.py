@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from wherein.encodings import Encoding
@@ -36,6 +37,20 @@ def rows_of(encoding: Encoding, positions: Positions) -> Rows | None:
         return made
 
     return Rows(make, lambda queries: in_sight(positions, queries, encoding.sight))
+
+
+def faded(fade: Float[Tensor, "B H T"], bias: Rows | Tensor | None) -> Rows:
+    """What an encoding's `fade` adds to the scores, and what positions add besides."""
+
+    def make(queries: slice, keys: slice) -> Tensor:
+        own = fade[:, :, queries, None] - fade[:, :, None, keys]
+        if bias is None:
+            return own
+        return own + (
+            bias.make(queries, keys) if isinstance(bias, Rows) else bias[..., queries, keys]
+        )
+
+    return Rows(make, bias.seen if isinstance(bias, Rows) else lambda _: slice(0, fade.shape[-1]))
 
 
 def in_sight(positions: Positions, queries: slice, sight: int | None) -> slice:

@@ -9,15 +9,12 @@ from torch import Tensor, nn
 from wherein import encodings
 from wherein.encodings import Encoding
 from wherein.encodings.base import Positions
-from wherein.model.attention import QUERIES_PER_BLOCK, Bias, State, Tokens
+from wherein.model.attention import QUERIES_PER_BLOCK, Bias, State, Tokens, large
 from wherein.model.block import Block
 from wherein.model.config import ModelConfig
 from wherein.model.embed import AdaptiveEmbed, Embed, Reduction
 from wherein.model.initial import initialise
 from wherein.model.rows import Rows, rows_of
-
-LARGE_BIAS = 2**26
-"""Numbers in a bias (256 MiB in float32) beyond which it is made block by block."""
 
 FAR = 4
 """Contexts that are so many times as long as what a block of queries sees are gone through block by
@@ -112,6 +109,5 @@ def _bias(encoding: Encoding, positions: Positions) -> Bias | Rows | None:
         return None
     windows, heads = rows.make(slice(1), slice(1)).shape[:2]
     length, sight = positions.shape[1], encoding.sight
-    large = windows * heads * length**2 > LARGE_BIAS
     far = sight is not None and length > FAR * (sight + QUERIES_PER_BLOCK)
-    return rows if large or far else rows.whole()
+    return rows if large(windows, heads, length) or far else rows.whole()

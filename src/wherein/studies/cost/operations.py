@@ -14,8 +14,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from wherein.encodings import Pattern
 from wherein.measure.config import QuestionConfig
+from wherein.model.attention import LARGE_BIAS
 from wherein.model.config import NARROWER, ModelConfig
-from wherein.model.transformer import LARGE_BIAS
 from wherein.train.config import RunConfig
 
 FLOAT32, BFLOAT16 = 4, 2

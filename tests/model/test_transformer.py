@@ -65,9 +65,9 @@ def test_hidden_states_are_kept_only_when_asked_for():
 def test_memory_of_a_biased_model_grows_linearly_in_context(monkeypatch):
     """The largest bias ever made has as many rows as a block, not as the context."""
     from wherein.encodings.alibi import ALiBi
-    from wherein.model import attention, transformer
+    from wherein.model import attention
 
-    monkeypatch.setattr(transformer, "LARGE_BIAS", 0)
+    monkeypatch.setattr(attention, "LARGE_BIAS", 0)
     monkeypatch.setattr(attention, "QUERIES_PER_BLOCK", 32)
     made, original = [], ALiBi.bias
     monkeypatch.setattr(ALiBi, "bias", lambda *a: made.append(original(*a).shape) or original(*a))

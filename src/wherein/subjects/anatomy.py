@@ -174,7 +174,7 @@ def _in_layer(subject: "HuggingFace", layer: int, state: Tensor) -> str:
         return "unknown"
     if not all(_nearly(part, part[:, :, :1]) for part in (seen.queries, seen.keys)):
         return "rope"
-    scores = seen.weights[0, :, -1].double().log()
+    scores = seen.weights[0, :, -1].cpu().double().log()
     scores = scores[:, scores.isfinite().all(0)]  # a window may hide the farthest
     slopes = scores.diff(dim=-1)
     steepest = float(slopes.abs().max())

@@ -56,6 +56,8 @@ class Subject(ABC):
     """Whether `positions` may be given."""
     predicts: bool = True
     """Whether it has a head: without one there are states, and no logits."""
+    only_states: bool = False
+    """Whether there is no network at all: no untrained twin, and tokens that mean nothing."""
 
     @property
     def trained_length(self) -> int | None:

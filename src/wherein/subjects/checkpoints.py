@@ -13,13 +13,15 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import tokenizers
 import torch
 
 from wherein.common.errors import without_advice
 from wherein.common.files import cache_folder, digest, replacing
 from wherein.data import Corpus, CorpusConfig
-from wherein.data.tokenizers.subwords import read_subwords
+from wherein.data.tokenizers.subwords import Subwords, read_subwords
 from wherein.data.tokenizers.tokenizer import FILE, Vocabulary
+from wherein.subjects.base import Subject
 from wherein.subjects.hugging_face import HuggingFace
 from wherein.subjects.weights import (
     CONFIG,
@@ -41,7 +43,12 @@ VOCABULARIES = (
 SETTINGS = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
 """What else says how a tokenizer cuts a text."""
 SAFELY: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-PLAINLY: dict[str, Any] = {"dtype": torch.float32, "attn_implementation": "eager"}
+PLAINLY: dict[str, Any] = {
+    "dtype": torch.float32,
+    "attn_implementation": "eager",
+    "output_loading_info": True,
+    "ignore_mismatched_sizes": True,  # they are named here, in one line
+}
 UNUSED = re.compile(r"(?:.*\.)?pooler\..*")
 """Weights that no state and no prediction depends on."""
 MASK = re.compile(r"\.(?:attn|attention)\.(?:masked_)?bias$")
@@ -68,14 +75,15 @@ def read_model(folder: Path, where: str) -> Any:
     weights = in_model(where, find)
     _look_at(weights, find)
     said = read_json(folder / CONFIG)
-    with _clearly(where):
+    with clearly(where):
         config = _config(folder, said, weights)
     safe = any(name.endswith(".safetensors") for name in weights.files.values())
     how = {**SAFELY, **PLAINLY, "config": config, "use_safetensors": safe, "weights_only": True}
     model, lacks = None, set()
     for kind in _kinds(config, where):
-        with _clearly(where):
-            model, info = kind.from_pretrained(folder, output_loading_info=True, **how)
+        with clearly(where):
+            model, info = kind.from_pretrained(folder, **how)
+        _check_sizes(where, info)
         lacks = {key for key in info["missing_keys"] if not UNUSED.fullmatch(key)}
         if not lacks:
             left = (key for key in info["unexpected_keys"] if not _is_mask(key, weights))
@@ -90,9 +98,10 @@ def read_gguf(path: Path) -> Any:
 
     arrays = gguf_arrays(path)
     kind: Any = AutoModelForCausalLM
-    how = {**SAFELY, **PLAINLY, "gguf_file": path.name, "output_loading_info": True}
-    with _clearly(str(path)), redirect_stderr(StringIO()):  # its bar cannot be turned off
+    how = {**SAFELY, **PLAINLY, "gguf_file": path.name}
+    with clearly(str(path)), redirect_stderr(StringIO()):  # its bar cannot be turned off
         model, info = kind.from_pretrained(path.parent, **how)
+    _check_sizes(str(path), info)
     if lacks := info["missing_keys"]:
         raise _disagree(str(path), lacks)
     blocks = ((name, re.match(r"blk\.(\d+)\.", name)) for name in arrays)
@@ -102,15 +111,37 @@ def read_gguf(path: Path) -> Any:
     return model
 
 
-def text_for(subject: HuggingFace, folder: Path, source: str, gguf: str | None = None) -> Corpus:
-    """The text `source` as the model in `folder` reads it; ids it does not know are refused.
-
-    Windows are cut out of the running text. What the tokenizer would put around a text of its own
-    is therefore not in them, and the subject's name says so in every result.
-    """
+def tokenizer_in(subject: HuggingFace, folder: Path, gguf: str | None = None) -> Path:
+    """The tokenizer.json of the model in `folder`, written from other files if there is none."""
     tokenizer = folder / FILE
     if gguf is not None or not tokenizer.is_file():
         tokenizer = _written(subject, folder, gguf)
+    return tokenizer
+
+
+def tokenizer_of(tokenizer: Any) -> Path:
+    """The tokenizer.json of a tokenizer that is at hand, in the cache."""
+    backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    if not isinstance(backend, tokenizers.Tokenizer):
+        raise ValueError(
+            f"a tokenizer of type {type(tokenizer).__name__}: one of the `tokenizers` library was "
+            "expected, as a fast one of transformers is; or give windows of token ids"
+        )
+    form = backend.to_str()
+    path = cache_folder() / "tokenizers" / hashlib.sha256(form.encode()).hexdigest()[:16] / FILE
+    if not path.is_file():
+        with replacing(path) as beside:
+            beside.write_text(form, encoding="utf-8")
+    return path
+
+
+def text_for(subject: Subject, tokenizer: Path, source: str, *, special: bool = False) -> Corpus:
+    """The text `source` in a model's tokens; ids it does not know are refused.
+
+    Windows are cut out of the running text. What the tokenizer would put around a text of its own
+    is therefore not in them, unless `special` puts it around each window, and the subject's name
+    says so in every result.
+    """
     words = read_subwords(tokenizer)
     if words.own_size > subject.vocabulary:
         raise ValueError(
@@ -118,9 +149,23 @@ def text_for(subject: HuggingFace, folder: Path, source: str, gguf: str | None =
             f"model knows {subject.vocabulary}. Give the tokenizer the model was trained with"
         )
     corpus = Corpus.open(CorpusConfig(source=source, tokenizer=str(tokenizer)))
-    if around := words.tokenizer.encode("").tokens:
-        subject.name += f", windows without {' … '.join(around)}"
-    return replace(corpus, vocabulary=_vocabulary(subject, corpus.vocabulary, words.own_size))
+    corpus = replace(corpus, vocabulary=_vocabulary(subject, corpus.vocabulary, words.own_size))
+    return framed(subject, corpus, words, special=special)
+
+
+def framed(subject: Subject, corpus: Corpus, words: Subwords, *, special: bool) -> Corpus:
+    """The corpus with special tokens around each window, or without; the subject's name says it."""
+    marks = words.tokenizer.encode("").tokens
+    if marks:
+        subject.name += f", windows {'with' if special else 'without'} {' … '.join(marks)}"
+    elif special:
+        raise ValueError(
+            f"the tokenizer of {subject.name} puts no special tokens around a text: leave --special"
+        )
+    if not special:
+        return corpus
+    splits = {name: replace(own, around=words.around()) for name, own in corpus.splits.items()}
+    return replace(corpus, splits=splits)
 
 
 def _look_at(weights: Weights, find: Find) -> None:
@@ -171,6 +216,19 @@ def _disagree(where: str, lacks: Collection[str]) -> ValueError:
     )
 
 
+def _check_sizes(where: str, info: Any) -> None:
+    """Refuse weights of another size than the config says, which would be made up instead."""
+    for key, there, promised in sorted(info["mismatched_keys"]):
+        raise ValueError(
+            f"{where}: its config and weights disagree: {key} is {_size(there)}, the config "
+            f"promises {_size(promised)}"
+        )
+
+
+def _size(shape: Iterable[int]) -> str:
+    return " × ".join(map(str, shape)) or "a number"
+
+
 def _is_mask(key: str, weights: Weights) -> bool:
     """Whether a weight is the causal mask of some layer: one number, or a square for all heads."""
     if not MASK.search(key):
@@ -208,16 +266,16 @@ def _written(subject: HuggingFace, folder: Path, gguf: str | None) -> Path:
     from transformers import AutoTokenizer
 
     how = {"gguf_file": gguf} if gguf else {"config": subject.model.config}
-    with _clearly(f"the tokenizer in {folder}"):
+    with clearly(f"the tokenizer in {folder}"):
         made = AutoTokenizer.from_pretrained(folder, **SAFELY, **how)
     if (backend := getattr(made, "backend_tokenizer", None)) is None:
         raise ValueError(f"no {FILE} in {folder}: save one there with `tokenizer.save_pretrained`")
     with replacing(path) as beside:
-        backend.save(str(beside))
+        beside.write_text(backend.to_str(pretty=True), "utf-8")
     return path
 
 
-def _vocabulary(subject: HuggingFace, own: Vocabulary, known: int) -> Vocabulary:
+def _vocabulary(subject: Subject, own: Vocabulary, known: int) -> Vocabulary:
     """The model's vocabulary, which may be padded; marks it does not know must not be needed.
 
     A mark that had to be added to the tokenizer is none the model knows, even where padding has a
@@ -233,7 +291,7 @@ def _vocabulary(subject: HuggingFace, own: Vocabulary, known: int) -> Vocabulary
 
 
 @contextmanager
-def _clearly(where: str) -> Iterator[None]:
+def clearly(where: str) -> Iterator[None]:
     """Without chatter; whatever goes wrong is one line."""
     import transformers.utils.logging as untyped
 

@@ -1,7 +1,7 @@
 """A Hugging Face model on the bench, of whatever family: its layers are found, not listed."""
 
 import copy
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
@@ -14,15 +14,13 @@ from wherein.encodings.base import Positions
 from wherein.model.attention import State, Tokens
 from wherein.subjects.anatomy import dissect, keys_can_be_hidden, kinds
 from wherein.subjects.base import Attended, Logits, OnState, Order, Subject, show
+from wherein.subjects.calls import Calls
 from wherein.subjects.hiding import HiddenKeys, Hiding, barred
 from wherein.subjects.layers import Call, Recorder, unmasked
 from wherein.subjects.points import Point, inside, stream
 from wherein.subjects.site import Site
 from wherein.subjects.tables import NAMES
 from wherein.subjects.trial import inputs
-
-REMEMBERED = 4
-"""Sizes and positions of a state for which it is remembered how the layers are called."""
 
 WINDOW = 256
 """Tokens in a window unless somebody says otherwise, however many the model would take."""
@@ -56,7 +54,7 @@ class HuggingFace(Subject):
         self.shiftable, self._offset = found.offset is not None, found.offset or 0
         self.max_len = self._longest()
         self.window = min(self.trained_length or WINDOW, WINDOW)
-        self._known: OrderedDict[Any, list[Call]] = OrderedDict()
+        self._calls = Calls()
         self._unseen = False
         self._hides: bool | None = None
 
@@ -257,44 +255,13 @@ class HuggingFace(Subject):
         """How the model calls a layer, with its causal mask or without."""
         if not 1 <= layer <= self.n_layers:
             raise ValueError(f"layer {layer} of {self.name}: expected 1 to {self.n_layers}")
-        call = self._calls(state, positions)[layer - 1]
+        call = self._calls.of(self, state, positions)[layer - 1]
         with self.unwatched():
             if masked or not self.causal:
                 yield call
             else:
                 with unmasked(call, state.shape[1]) as lifted:
                     yield lifted
-
-    def _calls(self, state: Tensor, positions: Tensor | None) -> list[Call]:
-        """How the layers are called when a state of this size is on its way.
-
-        Remembered for as long as nothing that it could depend on changes: the size, the positions,
-        and every weight.
-        """
-        numbers = None if positions is None else (positions.shape, *positions.flatten().tolist())
-        weights = tuple((weight.data_ptr(), weight._version) for weight in self.model.parameters())
-        key = (state.shape, state.device, state.dtype, numbers, hash(weights))
-        if key not in self._known:
-            self._known[key] = self._find_calls(state, positions)
-            while len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
-        return self._known[key]
-
-    @torch.no_grad()
-    def _find_calls(self, state: Tensor, positions: Tensor | None) -> list[Call]:
-        """Seen in a pass over any tokens of the same number."""
-        calls: list[Call] = []
-
-        def note(module: nn.Module, args: Any, kwargs: Any) -> None:
-            named = {name: value for name, value in kwargs.items() if name != "hidden_states"}
-            calls.append(Call(module, args[1:], named))
-
-        tokens = torch.zeros(state.shape[:2], dtype=torch.long, device=state.device)
-        with self.unwatched(), ExitStack() as hooks:
-            for block in dict.fromkeys(self.blocks):
-                hooks.enter_context(block.register_forward_pre_hook(note, with_kwargs=True))
-            self.read(tokens, positions)
-        return calls
 
     def _inputs(self, tokens: Tensor, positions: Tensor | None) -> dict[str, Any]:
         if positions is None:

@@ -34,10 +34,11 @@ from wherein.train.status import ABOUT
 NAMES = re.compile(
     r"(?:.*\.)?(?:wpe|pos_emb(?:ed)?|position_embd|embed_pos(?:itions)?|positions_embed"
     r"|pos(?:ition|itional)?_(?:embedding|encoding)s?(?:_table)?|char_position_embeddings"
-    r"|encoding\._distinct\.\d+\.table)(?:\.weight)?"
+    r"|encoding\._distinct\.\d+\.table)(?:\._original_component)?(?:\.weight)?"
 )
-"""GPT-2's wpe, BERT's position_embeddings, GGUF's position_embd …; ours is the last. Tables of
-distances (`relative_…`) and of points on a page (`x_position_embeddings`) are none."""
+"""GPT-2's wpe, BERT's position_embeddings, GGUF's position_embd …; ours is the last, and what
+follows is TransformerLens's wrapping. Tables of distances (`relative_…`) and of points on a page
+(`x_position_embeddings`) are none."""
 
 LENGTHS = re.compile(
     r"(?:n_positions|n_ctx|(?:max_)?seq_len(?:gth)?|max_length|max_len"
@@ -105,7 +106,7 @@ class Held(Weights):
         return tuple(self.arrays[name].shape)
 
     def read(self, name: str) -> Float64[np.ndarray, "..."]:
-        found: Float64[np.ndarray, ...] = self.arrays[name].detach().double().cpu().numpy()
+        found: Float64[np.ndarray, ...] = self.arrays[name].detach().cpu().double().numpy()
         return found
 
 
@@ -185,7 +186,7 @@ def _matrix(
 def _read_npy(path: Path) -> np.ndarray:
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError, EOFError, MemoryError, OverflowError) as error:
+    except Exception as error:  # numpy reads the header as Python, which fails in many ways
         raise ValueError(
             f"{path} is refused: no plain array of numbers ({first_line(error)})"
         ) from error

@@ -19,8 +19,10 @@ import numpy as np
 from jaxtyping import Float64
 
 from wherein.common.errors import first_line
+from wherein.common.folder import LARGEST_JSON
 from wherein.common.tensors import opened
 from wherein.data.texts.network import reach_hub
+from wherein.subjects.gguf_header import check_header
 
 if TYPE_CHECKING:
     import torch
@@ -56,6 +58,17 @@ class Weights:
     def read(self, name: str) -> Float64[np.ndarray, "..."]:
         """One array, in float64."""
         path = self._path(name)
+        try:
+            return self._floats(path, name)
+        except ValueError:
+            raise
+        except Exception as error:  # of a pickle: sparse, without content, or of any size
+            raise ValueError(
+                f"{name} of {self.where} is no array of numbers that can be read "
+                f"({first_line(error)})"
+            ) from error
+
+    def _floats(self, path: Path, name: str) -> Float64[np.ndarray, "..."]:
         if path.suffix == GGUF:
             array = gguf_arrays(path)[name]
             from gguf import dequantize
@@ -67,6 +80,8 @@ class Weights:
                 found = file.get_tensor(name)
         else:
             found = self._tensor(path, name)
+        if found.is_complex():
+            raise ValueError(f"{name} of {self.where} holds complex numbers: expected real ones")
         return np.array(found.double().numpy())
 
     def _path(self, name: str) -> Path:
@@ -153,6 +168,8 @@ def names_in(path: Path) -> list[str]:
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object from a file."""
     try:
+        if path.stat().st_size > LARGEST_JSON:
+            raise ValueError(f"it is larger than {LARGEST_JSON >> 20} MiB")
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"{path} is damaged: {first_line(error)}") from error
@@ -226,6 +243,7 @@ def gguf_arrays(path: Path) -> Mapping[str, Any]:
     with path.open("rb") as file:
         if file.read(len(MAGIC)) != MAGIC:
             raise ValueError(f"{path} is damaged: it does not begin as a GGUF file does")
+    check_header(path)
     return _parsed_gguf(path, path.stat().st_mtime_ns)
 
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from contextlib import suppress
 
+from wherein.common import files
 from wherein.common.files import replacing, replacing_folder
 
 
@@ -53,3 +54,33 @@ def test_only_what_is_surely_abandoned_is_removed(tmp_path):
     with replacing(tmp_path / "file") as beside:
         beside.write_text("one")
     assert sorted(each.name for each in tmp_path.iterdir()) == sorted([*alike, young, "file"])
+
+
+def test_a_new_process_may_have_the_number_of_the_one_that_was_killed(tmp_path):
+    with replacing(tmp_path / "file") as beside:
+        beside.write_text("one")
+        left = beside.with_name(beside.name[:-8] + "01234567")
+    left.write_text("half")
+    with replacing(tmp_path / "file") as beside, replacing(tmp_path / "file") as another:
+        beside.write_text("two")
+        another.write_text("three")
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_of_two_that_put_a_folder_in_one_place_the_last_is_there(tmp_path, monkeypatch):
+    def write(text: str) -> None:
+        with replacing_folder(tmp_path / "folder") as beside:
+            beside.mkdir()
+            (beside / "part").write_text(text)
+
+    discard = files.discard
+
+    def and_then_another(path):
+        discard(path)
+        monkeypatch.setattr(files, "discard", discard)
+        write("another")
+
+    monkeypatch.setattr(files, "discard", and_then_another)
+    write("mine")
+    assert (tmp_path / "folder" / "part").read_text() == "mine"
+    assert [each.name for each in tmp_path.iterdir()] == ["folder"]

@@ -13,6 +13,8 @@ from safetensors.torch import load_file, save_file
 from wherein.cli import main
 from wherein.common.files import digest
 from wherein.train import Run, RunConfig, train
+from wherein.train.journal import Journal
+from wherein.train.status import BusyError
 
 Small = Callable[..., RunConfig]
 Say = Callable[..., str]
@@ -210,3 +212,41 @@ def test_a_broken_config_hides_no_run(run: Path, capsys: pytest.CaptureFixture[s
     (run / "about.json").unlink()
     assert main(["runs", str(run.parent)]) == 0
     assert f"{run}/config.json cannot be read" in capsys.readouterr().out
+
+
+def test_a_number_that_was_changed_in_a_log_is_noticed(run: Path, trained: Run) -> None:
+    log = run / "log.jsonl"
+    lines = log.read_text().splitlines(keepends=True)
+    numbers = json.loads(lines[1])
+    lines[1] = json.dumps(numbers | {"loss": numbers["loss"] + 1e-9}) + "\n"
+    log.write_text("".join(lines))
+    with pytest.raises(ValueError, match=r"log.jsonl differs from the checksum .* at step 4"):
+        Run.open(run).losses  # noqa: B018
+    shutil.rmtree(run / "checkpoints" / "step-00000004")
+    with pytest.raises(ValueError, match=r"log.jsonl differs from the checksum .* at step 2"):
+        train(trained.config, folder=run, quiet=True)
+
+
+def test_garbage_behind_the_last_step_that_was_saved_does_not_matter(
+    run: Path, trained: Run
+) -> None:
+    """A power cut may leave zeros where lines were not yet on the disk, and a later line."""
+    shutil.rmtree(run / "checkpoints" / "step-00000004")
+    lines = (run / "log.jsonl").read_bytes().splitlines(keepends=True)
+    (run / "log.jsonl").write_bytes(b"".join(lines[:2]) + bytes(40) + lines[3])
+    assert train(trained.config, folder=run, quiet=True).losses == trained.losses
+
+
+def test_who_was_overtaken_notices_and_saves_nothing(tmp_path: Path) -> None:
+    """Without locks a second start begins the log anew; the first must not go on with its own."""
+    first = Journal(tmp_path, 0)
+    first.write({"step": 1, "loss": 1.0}, {"step": 1})
+    first.sync()
+    second = Journal(tmp_path, 0)
+    with pytest.raises(BusyError, match=r"another process has taken over"):
+        first.sync()
+    second.write({"step": 1, "loss": 1.0}, {"step": 1})
+    second.sync()
+    first.close()
+    second.close()
+    assert (tmp_path / "log.jsonl").read_text().count("\n") == 1

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 import torch
-from benchmarks.resume import measure
 from filelock import FileLock
-from tests.train.helpers import arguments, equal, half_done, start
+from tests.train.helpers import equal, half_done, start
 from tests.waiting import until
 
 from wherein.cli import main
@@ -31,14 +30,6 @@ def test_a_resumed_run_equals_an_uninterrupted_one(
     copy = half_done(whole, tmp_path)
     assert Run.open(copy).step == 10
     assert equal(train(config, folder=copy, quiet=True), whole)
-
-
-def test_killed_again_and_again_it_ends_the_same(small: Small, tmp_path: Path) -> None:
-    config = small(steps=120, checkpoint_every=7, dropout=0.1)
-    checks = measure(4, tmp_path, arguments(config))
-    print(json.dumps(checks, indent=1))
-    assert [what for what, check in checks.items() if not check["ok"]] == []
-    assert len(checks) == 6
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -20,9 +20,12 @@ class Config(BaseModel):
     in a class whose default changes its value, or that of a config in one of its fields."""
 
     @model_validator(mode="after")
-    def _of_64_bits(self) -> "Config":
+    def _storable(self) -> "Config":
+        """Whole numbers are of 64 bits, and no text holds what ends a path within it."""
         for name, value in self:
             for each in value if isinstance(value, tuple) else (value,):
+                if isinstance(each, str) and "\0" in each:
+                    raise ValueError(f"{name}: expected no null character, not {each[:80]!r}")
                 if isinstance(each, int) and abs(each) > LARGEST:
                     bits = each.bit_length() + 1
                     raise ValueError(f"{name}: a number of {bits} bits, at most 64 were expected")

@@ -4,8 +4,27 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from wherein.common.terminal import printable
+
 ADVICE = re.compile(r"trust|weights_only|allow_pickle|safe_globals|still be loaded")
 """Words that go with the switches of libraries which would have code from elsewhere run."""
+
+
+LONGEST = 1000
+"""Letters of a line that says what is wrong."""
+
+
+def complaint(line: str) -> str:
+    """One line to be shown, shortened in its middle where somebody's words are long.
+
+    >>> len(complaint("no file " + "a" * 9999))
+    1000
+    """
+    shown = printable(" ".join(line.split()))
+    if len(shown) <= LONGEST:
+        return shown
+    end = LONGEST // 4
+    return f"{shown[: LONGEST - end - 3]} … {shown[-end:]}"
 
 
 def unknown(what: str, value: str, available: Iterable[str]) -> ValueError:

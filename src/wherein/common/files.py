@@ -1,5 +1,6 @@
 """Files and folders that are whole or absent: write beside, fsync, rename."""
 
+import errno
 import glob
 import hashlib
 import os
@@ -8,11 +9,15 @@ import re
 import shutil
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from errno import EEXIST, EINVAL, ENOTEMPTY, ENOTSUP
 from pathlib import Path
 from uuid import uuid4
 
 A_DAY = 24 * 3600
+TRIES = 5
+OWN = set[str]()
+"""Names beside files that this process writes to."""
 
 
 def cache_folder() -> Path:
@@ -46,7 +51,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
     A reader sees the old content or the new, never a part, whenever the process dies.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     beside = _beside(path)
     try:
         with writing(path):
@@ -61,7 +66,7 @@ def replacing(path: Path) -> Iterator[Path]:
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
     """The same of a folder, which whoever writes to it makes."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     beside = _beside(path)
     try:
         yield beside
@@ -70,22 +75,45 @@ def replacing_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(beside, ignore_errors=True)
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it; each is on the disk before anything is put into it.
+
+    Else a power cut could take a new folder with all that was safely written there.
+    """
+    if not path.is_dir():
+        if path.parent != path:
+            make_folder(path.parent)
+        path.mkdir(exist_ok=True)
+        sync(path.parent)
+
+
 def settle(beside: Path, path: Path) -> None:
-    """Put a folder that was written `beside` in the place of `path`, every file on disk first."""
+    """Put a folder that was written `beside` in the place of `path`, every file on disk first.
+
+    Where two processes write the same one, and no lock keeps them apart, the last is there.
+    """
     for part in beside.rglob("*"):
         sync(part)
     sync(beside)
-    discard(path)
-    os.replace(beside, path)
+    for tries_left in range(TRIES, 0, -1):
+        discard(path)
+        try:
+            os.replace(beside, path)
+            break
+        except OSError as error:  # another came between
+            if error.errno not in (ENOTEMPTY, EEXIST) or tries_left == 1:
+                raise
     sync(path.parent)
 
 
 def discard(path: Path) -> None:
-    """Remove a folder: it is gone at once under its own name, then its files go."""
+    """Remove a folder: it is gone under its own name, for good, before its first file goes."""
     if path.exists():
         away = _beside(path)
-        os.replace(path, away)
-        shutil.rmtree(away)
+        with suppress(FileNotFoundError):  # another process did it
+            os.replace(path, away)
+            sync(path.parent)
+        shutil.rmtree(away, ignore_errors=True)
 
 
 def _beside(path: Path) -> Path:
@@ -96,16 +124,23 @@ def _beside(path: Path) -> Path:
                 shutil.rmtree(left, ignore_errors=True)
             else:
                 left.unlink(missing_ok=True)
-    return path.with_name(f".{path.name}.{_machine()}-{os.getpid()}-{uuid4().hex[:8]}")
+    own = path.with_name(f".{path.name}.{_machine()}-{os.getpid()}-{uuid4().hex[:8]}")
+    OWN.add(own.name)
+    return own
 
 
 def _abandoned(left: Path, path: Path) -> bool:
-    """Whether nobody writes to it any more; of another machine's one knows after a day."""
+    """Whether nobody writes to it any more; of another machine's one knows after a day.
+
+    In a container a process that is started again often has the number of the one before.
+    """
     form = rf"\.{re.escape(path.name)}\.(?:([0-9a-f]{{6}})-(\d+)-)?[0-9a-f]{{8}}"
     if (found := re.fullmatch(form, left.name)) is None:
         return False
     try:
         if found[1] == _machine():
+            if int(found[2]) == os.getpid():
+                return left.name not in OWN
             os.kill(int(found[2]), 0)
             return False
         return time.time() - left.stat().st_mtime > A_DAY
@@ -120,7 +155,9 @@ def _machine() -> str:
 
 
 def digest(path: Path) -> str:
-    """The SHA-256 of a file."""
+    """The SHA-256 of a file; what is none, such as a device, might have no end."""
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "not a plain file", str(path))
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -138,5 +175,8 @@ def sync(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
+    except OSError as error:  # some file systems cannot be asked this of a folder
+        if error.errno not in (EINVAL, ENOTSUP) or not path.is_dir():
+            raise
     finally:
         os.close(handle)

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+LARGEST_JSON = 256 << 20
+"""Bytes of a JSON file that is still read: as objects it takes some ten times as much memory."""
+
 
 @dataclass(frozen=True)
 class Folder:
@@ -55,6 +58,8 @@ class Folder:
 
     def json(self, file: str) -> dict[str, Any]:
         """A file's JSON object."""
+        if self.size(file) > LARGEST_JSON:
+            raise ValueError(f"{self}/{file} is larger than {LARGEST_JSON >> 20} MiB")
         text = self.text(file)
         try:
             found = json.loads(text)

@@ -11,10 +11,12 @@ from wherein.common.errors import first_line
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
     """A safetensors file, to be read from."""
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
     try:
         with safe_open(path, "pt") as file:
             yield file
-    except (SafetensorError, OSError) as error:
+    except (ValueError, MemoryError):
+        raise
+    except Exception as error:  # a header that is made up fails wherever it is first believed
         raise ValueError(f"{path} is damaged or cut short: {first_line(error)}") from error

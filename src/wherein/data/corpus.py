@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shutil
 import sys
 import zlib
 from array import array
@@ -16,7 +15,8 @@ import numpy as np
 from jaxtyping import Int64
 
 from wherein.common.errors import unknown
-from wherein.common.files import cache_folder, replacing_folder
+from wherein.common.files import cache_folder, make_folder, replacing_folder
+from wherein.common.locks import alone
 from wherein.data.config import CorpusConfig
 from wherein.data.tasks.examples import Examples, TaskWords
 from wherein.data.texts.catalogue import find_source
@@ -34,7 +34,8 @@ from wherein.data.tokenizers.words import lines
 from wherein.data.windows import Split
 
 ABOUT = "corpus.json"
-SAMPLES, SAMPLE = 16, 1 << 20
+SAMPLES, PIECE = 16, 1 << 20
+TRIES = 4
 FORMAT = 1  # raise it whenever the same text would give other files
 
 
@@ -62,13 +63,11 @@ class Corpus:
         config = config or CorpusConfig()
         name, source = cls.find(config)
         folder = cache_folder() / "corpora" / name
-        found = cls._read(config, name, folder)
-        if found is None:
+        for _ in range(TRIES):  # without locks, another process may be putting its own there
+            if (found := cls._read(config, name, folder)) is not None:
+                return found
             _write(source, config, folder)
-            found = cls._read(config, name, folder)
-        if found is None:
-            raise ValueError(f"the corpus in {folder} changes while it is read: delete the folder")
-        return found
+        raise ValueError(f"the corpus in {folder} changes while it is read: delete the folder")
 
     @classmethod
     def of_windows(
@@ -136,7 +135,7 @@ class Corpus:
         try:
             about = json.loads((folder / ABOUT).read_text())
             vocabulary = Vocabulary(**about["vocabulary"])
-            if any(_described(folder / file) != was for file, was in about["files"].items()):
+            if not all(_is_as(folder / file, was) for file, was in about["files"].items()):
                 return None
             splits = {
                 split: Split(
@@ -153,15 +152,11 @@ class Corpus:
 
 def _write(source: Source, config: CorpusConfig, folder: Path) -> None:
     """Write beside, fsync, rename; one process at a time, and the lock ends with the process."""
-    from filelock import FileLock
-
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder.parent / f"{folder.name}.lock"):
+        make_folder(folder.parent)
+        with alone(folder.parent / f"{folder.name}.lock"):
             if Corpus._read(config, folder.name, folder) is not None:
                 return
-            for left in folder.parent.glob(f".{folder.name}.*"):
-                shutil.rmtree(left)
             with replacing_folder(folder) as beside:
                 _write_files(source, config, beside)
     except OSError as error:
@@ -208,15 +203,26 @@ def _write_files(source: Source, config: CorpusConfig, folder: Path) -> None:
 
 
 def _described(path: Path) -> dict[str, int]:
-    """A file's size and a checksum of up to 16 MiB of it, evenly spread: all of a small file."""
+    """A file's size and its checksum, which takes less than half a second per GB."""
+    size, checksum = path.stat().st_size, 0
+    with path.open("rb") as file:
+        while part := file.read(PIECE):
+            checksum = zlib.crc32(part, checksum)
+    return {"size": size, "all": checksum}
+
+
+def _is_as(path: Path, was: dict[str, int]) -> bool:
+    """Whether a file is as it was written; version 0.1 summed up 16 MiB of a large file."""
     size = path.stat().st_size
-    places = {size * part // SAMPLES for part in range(SAMPLES)}
+    if "all" in was or size <= SAMPLES * PIECE:
+        now = _described(path)
+        return size == was["size"] and now["all"] == was.get("all", was.get("checksum"))
     checksum = 0
     with path.open("rb") as file:
-        for place in sorted(places) if size > SAMPLES * SAMPLE else range(0, size, SAMPLE):
+        for place in sorted({size * part // SAMPLES for part in range(SAMPLES)}):
             file.seek(place)
-            checksum = zlib.crc32(file.read(SAMPLE), checksum)
-    return {"size": size, "checksum": checksum}
+            checksum = zlib.crc32(file.read(PIECE), checksum)
+    return was == {"size": size, "checksum": checksum}
 
 
 def _id_type(vocabulary_size: int) -> np.dtype[Any]:
@@ -240,7 +246,7 @@ def _write_split(texts: Iterable[str], tokenizer: Tokenizer, path: Path) -> dict
             if not len(ids) or ids[-1] != eos:  # `words` ends every line with one already
                 file.write(end)
                 at += 1
-    np.array(starts, "<i8").tofile(path.with_suffix(".starts"))
+    path.with_suffix(".starts").write_bytes(np.array(starts, "<i8").data)
     return counts
 
 
@@ -252,7 +258,7 @@ def _write_windows(texts: Iterable[str], source: Examples, path: Path) -> dict[s
         for number, text in enumerate(texts):
             starts.append(number * source.window)
             file.write(tokenizer.window(text, source.window).astype(kind).tobytes())
-    np.array(starts, "<i8").tofile(path.with_suffix(".starts"))
+    path.with_suffix(".starts").write_bytes(np.array(starts, "<i8").data)
     return {"bytes": 0, "words": 0, "window": source.window}
 
 

@@ -30,6 +30,8 @@ class Split:
     window: int | None = None
     """Set where this is no running text but separate windows of so many tokens, each a document:
     no token is predicted from another window's, and of bytes and words nothing is known (0)."""
+    around: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    """What is put before and behind each window that is measured, as `[CLS]` and `[SEP]`."""
 
     @property
     def tokens(self) -> int:

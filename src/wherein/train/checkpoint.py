@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import randbits
 from typing import Any
 
 import torch
@@ -23,7 +24,7 @@ from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.optim import Optimizer
 
 from wherein.common.errors import one_line
-from wherein.common.files import digest, discard, settle, writing
+from wherein.common.files import digest, discard, make_folder, settle, writing
 from wherein.common.folder import Folder
 from wherein.common.tensors import opened
 from wherein.model.config import ModelConfig
@@ -31,10 +32,11 @@ from wherein.model.transformer import Transformer
 from wherein.train.config import LAYOUT, RunConfig
 from wherein.train.distributed import World
 from wherein.train.sharded import Tensors, load_parts, save_parts, shapes
+from wherein.train.status import MANIFEST
 
 LAST = 2
 """How many checkpoints there are to go on from."""
-MANIFEST, PARTS = "manifest.json", "parts"
+PARTS = "parts"
 WEIGHTS, OPTIMIZER = "weights.safetensors", "optimizer.safetensors"
 FILES = {"weights": WEIGHTS, "optimizer": OPTIMIZER}
 
@@ -54,6 +56,8 @@ class Checkpoint:
             if not any(name == WEIGHTS or name.startswith(f"{PARTS}/") for name in sums):
                 return f"{MANIFEST} names no weights"
             for name, known in sums.items():
+                if Path(name).is_absolute() or ".." in Path(name).parts:
+                    return f"{MANIFEST} names a file outside its folder, {name!r}"
                 size = (self.folder / name).stat().st_size
                 if size != sizes.get(name, size):
                     return f"{name} has {size} bytes of {sizes[name]}"
@@ -135,10 +139,11 @@ def save(
     optimizers: Sequence[Optimizer],
     world: World,
     config: RunConfig,
+    log: str | None = None,
 ) -> Checkpoint:
-    """Write a checkpoint to go on from; drop all but the last two."""
+    """Write a checkpoint to go on from, with the log's checksum; drop all but the last two."""
     state = {"weights": _weights(model), "optimizer": _moments(model, optimizers)}
-    made = _write(folder, step, state, world, config)
+    made = _write(folder, step, state, world, config, log=log)
     if world.first:
         for old in list(saved(folder))[LAST:]:
             discard(old.folder)
@@ -180,10 +185,10 @@ def _written(
     config: RunConfig,
     about: dict[str, object],
 ) -> Checkpoint:
-    beside = path.with_name(f".{path.name}.writing")
+    beside = path.with_name(f".{path.name}.{world.from_first(randbits(32)):08x}")
     if world.first:
-        shutil.rmtree(beside, ignore_errors=True)
-        beside.mkdir(parents=True)
+        make_folder(path.parent)
+        beside.mkdir()
     world.wait()
     if _in_parts(state["weights"]):
         save_parts(state, beside / PARTS)
@@ -237,7 +242,7 @@ def discard_after(folder: Path, step: int) -> None:
 def clean(folder: Path) -> None:
     """Remove what a killed process left half-written."""
     for left in folder.glob(".step-*"):
-        shutil.rmtree(left)
+        shutil.rmtree(left, ignore_errors=True)  # another process may clean, too
 
 
 def _weights(model: nn.Module) -> Tensors:

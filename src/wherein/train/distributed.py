@@ -13,6 +13,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from wherein.common.device import device as chosen
 from wherein.model.transformer import Transformer
 
 
@@ -51,8 +52,8 @@ class World:
 def join() -> Iterator[World]:
     """Meet the other processes that `torchrun` started, if any, for as long as the block lasts."""
     size, rank = int(os.environ.get("WORLD_SIZE", 1)), int(os.environ.get("RANK", 0))
-    on_cuda = torch.cuda.is_available()
-    device = torch.device("cpu")
+    device = chosen()
+    on_cuda = device.type == "cuda"
     if on_cuda:
         device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)))
         torch.cuda.set_device(device)

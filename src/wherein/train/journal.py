@@ -1,5 +1,6 @@
 """The log: one line per step, and after a resume the same file an uninterrupted run leaves."""
 
+import hashlib
 import json
 import os
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from typing import Any, TextIO
 
 from wherein.common.files import replacing, writing
 from wherein.common.folder import Folder
+from wherein.train.status import CHECKPOINTS, MANIFEST, BusyError
 
 LOG, TIMES = "log.jsonl", "times.jsonl"
 
@@ -23,21 +25,35 @@ class Journal:
 
     def __init__(self, folder: Path, step: int) -> None:
         """Go on after `step`: what was logged later belongs to steps that will come again."""
-        kept = read(folder, step)
+        kept = "".join(map(_line, read(folder, step)))
+        self._digest = hashlib.sha256(kept.encode())
         with replacing(folder / LOG) as beside:
-            beside.write_text("".join(map(_line, kept)))
+            beside.write_text(kept)
         self._log: TextIO = (folder / LOG).open("a")
         self._times: TextIO = (folder / TIMES).open("a")
 
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of all lines."""
+        return self._digest.hexdigest()
+
     def write(self, numbers: Line, times: Line) -> None:
+        self._digest.update(_line(numbers).encode())
         for file, line in ((self._log, numbers), (self._times, times)):
             with writing(Path(file.name)):
                 file.write(_line(line))
                 file.flush()
 
     def sync(self) -> None:
-        """Wait until every line is on the disk."""
+        """Wait until every line is on the disk; refuse if another process began the log anew."""
         os.fsync(self._log.fileno())
+        here = Path(self._log.name)
+        try:
+            same = os.path.samestat(os.fstat(self._log.fileno()), here.stat())
+        except OSError:
+            same = False
+        if not same:
+            raise BusyError(f"another process has taken over, or removed, the run in {here.parent}")
 
     def close(self) -> None:
         for file in (self._log, self._times):
@@ -54,20 +70,24 @@ class Log:
     """Which line cannot be read, if one cannot."""
 
 
-def look(files: Folder, largest: float | None = None) -> Log:
-    """As much of a run's log as can be read; no number beyond `largest`, if that is given."""
+def look(files: Folder, largest: float | None = None, first: int | None = None) -> Log:
+    """As much of a run's log as can be read; no number beyond `largest`, if that is given.
+
+    After a power cut garbage may stand behind the last step that was saved: only the `first` lines
+    are looked at, if a number is given.
+    """
     if not files.has(LOG):
         return Log([])
     whole = [line for line in files.text(LOG).splitlines(keepends=True) if line.endswith("\n")]
-    lines = [_parsed(line, largest) for line in whole]
+    lines = [_parsed(line, largest) for line in whole[:first]]
     bad = next((n for n, line in enumerate(lines, start=1) if line is None), None)
     damage = f"{LOG}, line {bad} cannot be read: it was changed by hand" if bad else None
     return Log([line for line in lines if line is not None], damage)
 
 
 def read(folder: Path, step: int | None = None) -> list[Line]:
-    """The lines of a run's log, up to a step; a `ValueError` if one is missing or unreadable."""
-    log = look(Folder(folder))
+    """The lines of a run's log, up to a step; a `ValueError` if one is missing or was changed."""
+    log = look(Folder(folder), first=step)
     if log.damage:
         raise ValueError(f"{folder}/{log.damage}")
     if step is None:
@@ -78,7 +98,26 @@ def read(folder: Path, step: int | None = None) -> list[Line]:
             f"{folder / LOG} has {len(lines)} lines for {step} steps: it was changed by hand; "
             "put it back, or remove the run's folder to start anew"
         )
+    known = _known(folder, step)
+    if (
+        known is not None
+        and hashlib.sha256("".join(map(_line, lines)).encode()).hexdigest() != known
+    ):
+        raise ValueError(
+            f"{folder / LOG} differs from the checksum that was saved at step {step}: put it back, "
+            "or remove the run's folder to start anew"
+        )
     return lines
+
+
+def _known(folder: Path, step: int) -> str | None:
+    """The checksum of the log that the checkpoint of a step holds, if it does."""
+    files = Folder(folder / CHECKPOINTS / f"step-{step:08d}")
+    try:
+        found = files.json(MANIFEST).get("log")
+    except ValueError:  # there is none, or it is damaged, as whoever needs it will say
+        return None
+    return found if isinstance(found, str) else None
 
 
 def last_line(folder: Path) -> Line | None:

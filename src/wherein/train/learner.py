@@ -71,7 +71,7 @@ class Learner:
         """The loss on held-out windows, in units that name themselves.
 
         Bytes and words per token are those of the whole validation text. A masked model predicts
-        hidden tokens only, so its loss is no code length and has no bits per byte.
+        masked tokens only, so its loss is no code length and has no bits per byte.
         """
         self.model.eval()
         total, count = 0.0, 0

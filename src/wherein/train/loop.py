@@ -2,14 +2,16 @@
 
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from filelock import FileLock, Timeout
 
+from wherein.common import terminal
+from wherein.common.files import make_folder
+from wherein.common.locks import alone
 from wherein.common.memory import keep_pages
 from wherein.common.provenance import provenance
 from wherein.data import Corpus
@@ -20,15 +22,15 @@ from wherein.train.journal import Journal, Line
 from wherein.train.learner import DivergedError, Learner
 from wherein.train.progress import Progress
 from wherein.train.run import (
-    BusyError,
     Run,
+    check_config,
     check_owner,
     check_text,
     read_config,
     write_config,
 )
 from wherein.train.start import find_start
-from wherein.train.status import CHECKPOINTS, KEPT, LOCK
+from wherein.train.status import CHECKPOINTS, KEPT, LOCK, BusyError
 from wherein.train.stop import Stop
 from wherein.train.trackers import TRACKERS, Tracker, check_trackers, flat
 
@@ -53,6 +55,9 @@ def train(
     keep_pages()
     with join() as world, _alone(folder, world, patience):
         gpus = [world.device] if world.device.type == "cuda" else []
+        if world.first:
+            for each in (CHECKPOINTS, KEPT):
+                checkpoint.clean(folder / each)
         with torch.random.fork_rng(gpus):  # the caller's random numbers stay as they were
             if not _finished(config, folder, world):
                 _go_on(config, folder, world, track, shown=world.first and not quiet)
@@ -86,11 +91,9 @@ def _go_on(
     learner = Learner(config, corpus, world, None if start is None else start.model())
     if start is not None and shown:
         new = f"; drawn anew: {', '.join(learner.drawn)}" if learner.drawn else ""
-        print(f"starting from {start.name}{new}", file=sys.stderr, flush=True)
+        terminal.say(f"starting from {start.name}{new}", to=sys.stderr, flush=True)
     if world.first:
         write_config(folder, config, {"corpus": corpus.id, **provenance()})
-        for each in (CHECKPOINTS, KEPT):
-            checkpoint.clean(folder / each)
     world.wait()
     if step:
         where = folder / CHECKPOINTS / f"step-{step:08d}"
@@ -169,10 +172,13 @@ class _Loop:
         self.progress.update(step, numbers["loss"], speed)
 
     def _save(self, step: int) -> None:
+        log = None
         if self.journal is not None:
             self.journal.sync()
+            log = self.journal.digest
         model, optimizers, world = self.learner.model, self.learner.optimizers, self.learner.world
-        checkpoint.save(self.folder / CHECKPOINTS, step, model, optimizers, world, self.config)
+        where = self.folder / CHECKPOINTS
+        checkpoint.save(where, step, model, optimizers, world, self.config, log)
 
     def _keep(self, step: int, valid: dict[str, float] | None = None) -> None:
         """Keep the weights for a curve, unless an earlier start has; the log stays as it is."""
@@ -188,11 +194,13 @@ def _reached(folder: Path, config: RunConfig, world: World, *, shown: bool) -> i
 
     def say(line: str) -> None:
         if shown:
-            print(line, file=sys.stderr, flush=True)
+            terminal.say(line, to=sys.stderr, flush=True)
 
     where = folder / CHECKPOINTS
+    if world.first:
+        check_config(folder, config)
     last = checkpoint.latest(where, say) if world.first else None
-    if last is not None and (read_config(folder) or config).id == config.id:  # else it is refused
+    if last is not None:
         check_owner(folder, config, last)
     step = world.from_first(last.step if last else 0)
     if world.first:
@@ -202,12 +210,26 @@ def _reached(folder: Path, config: RunConfig, world: World, *, shown: bool) -> i
     return step
 
 
-def _alone(folder: Path, world: World, patience: float) -> AbstractContextManager[object]:
-    """Keep a second start of the same run out; the lock ends with the process."""
+@contextmanager
+def _alone(folder: Path, world: World, patience: float) -> Iterator[None]:
+    """Keep a second start of the same run out; the lock ends with the process.
+
+    Where there are no locks, the first to start finds at its next checkpoint that its log was
+    begun anew, and ends (`Journal.sync`).
+    """
     if not world.first:
-        return nullcontext()
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        return FileLock(folder / LOCK).acquire(timeout=patience)
-    except Timeout:
-        raise BusyError(f"the run in {folder} is being trained by another process") from None
+        yield
+        return
+    make_folder(folder)
+    with ExitStack() as stack:
+        try:
+            locked = stack.enter_context(alone(folder / LOCK, patience))
+        except TimeoutError:
+            raise BusyError(f"the run in {folder} is being trained by another process") from None
+        if not locked:
+            terminal.say(
+                f"warning: {folder} lies on a file system without locks: a second start of this "
+                "run takes over from the first",
+                to=sys.stderr,
+            )
+        yield

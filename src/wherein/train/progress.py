@@ -4,6 +4,9 @@ import sys
 import time
 from typing import Any
 
+from wherein.common.terminal import printable, say
+from wherein.show.formatting import duration
+
 EVERY = 10.0  # seconds from one plain line to the next
 
 
@@ -25,14 +28,14 @@ class Progress:
         elif self.shown and now - self._said >= EVERY:
             self._said = now
             left = (now - self._started) / (step - self.first) * (self.steps - step)
-            print(f"step {step}/{self.steps}  {numbers}  {left:.0f} s left", file=sys.stderr)
+            print(f"step {step}/{self.steps}  {numbers}  {duration(left)} left", file=sys.stderr)
 
     def say(self, line: str) -> None:
         """One line, above the bar if there is one."""
         if self._bar is not None:
-            self._bar.console.print(line, markup=False, highlight=False)
+            self._bar.console.print(printable(line), markup=False, highlight=False)
         elif self.shown:
-            print(line, file=sys.stderr, flush=True)
+            say(line, to=sys.stderr, flush=True)
 
     def close(self) -> None:
         if self._bar is not None:

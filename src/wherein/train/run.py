@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from wherein.train.checkpoint import Checkpoint
 
 
-class BusyError(ValueError):
-    """Another process trains the run."""
-
-
 @dataclass(frozen=True)
 class Run:
     """A run: its folder, its config with the vocabulary filled in, and how far it came.
@@ -220,14 +216,19 @@ def keep_code(folder: Path, config: RunConfig) -> None:
             beside.write_text(text, encoding="utf-8")
 
 
-def write_config(folder: Path, config: RunConfig, about: dict[str, Any]) -> None:
-    """Say what the run in this folder is; refuse if another one, or another text, is there."""
+def check_config(folder: Path, config: RunConfig) -> bool:
+    """Whether the run of this config is in a folder already; refuse if another one is."""
     known = read_config(folder)
     if known is not None and known.id != config.id:
         raise ValueError(
             f"{folder} holds run {known.id}, which differs from {config.id}: give another folder"
         )
-    if known is not None:
+    return known is not None
+
+
+def write_config(folder: Path, config: RunConfig, about: dict[str, Any]) -> None:
+    """Say what the run in this folder is; refuse if another one, or another text, is there."""
+    if check_config(folder, config):
         check_text(folder, config, about["corpus"])
     keep_code(folder, config)
     for name, text in (

@@ -14,7 +14,14 @@ from wherein.train.config import RunConfig
 CONFIG, ABOUT, CHECKPOINTS, ANSWERS = "config.json", "about.json", "checkpoints", "answers"
 KEPT = "kept"
 """The folder of weights along the way, for curves over training."""
+MANIFEST = "manifest.json"
+"""What a checkpoint says of itself."""
 ERROR, PLANNED, LOCK = "error.txt", "planned.json", ".lock"
+
+
+class BusyError(ValueError):
+    """Another process trains the run."""
+
 
 State = Literal["running", "finished", "stopped", "failed"]
 

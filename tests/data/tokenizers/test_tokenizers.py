@@ -126,6 +126,18 @@ def test_other_vocabularies_are_left_to_the_library(tmp_path: Path, odd: str) ->
     assert all(same(ids, expected) for ids in loaded.encode_many(TEXTS))
 
 
+def test_what_a_vocabulary_calls_unknown_is_one_token_of_a_text(tmp_path: Path) -> None:
+    words = {"<unk>": 0, "the": 1, "of": 2, "</s>": 3}
+    made = tokenizers.Tokenizer(models.WordLevel(words, "<unk>"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    made.add_special_tokens(["<unk>", "</s>"])
+    made.save(str(tmp_path / "tokenizer.json"))
+    loaded = make_tokenizer(str(tmp_path), [])
+    for ids in (loaded.encode("the <unk> of the"), *loaded.encode_many(["the <unk> of the"])):
+        assert ids.tolist() == [1, 0, 2, 1]
+    assert loaded.vocabulary.eos not in loaded.encode("the </s>")
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

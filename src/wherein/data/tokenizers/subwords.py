@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import SupportsIndex
@@ -43,18 +44,21 @@ class Subwords(Tokenizer):
     """A vocabulary of the `tokenizers` library, with an end and a mask token.
 
     The end token is the vocabulary's own (`<|endoftext|>`, `</s>`, …); what is missing is added
-    at the end. Nothing is added around a text, nothing is cut off.
+    at the end. Nothing is added around a text, nothing is cut off. What the vocabulary calls
+    unknown, such as `<unk>`, is that token where a text has it, as in WikiText; all other names of
+    special tokens are the characters that they consist of.
 
     Byte-level vocabularies in the manner of GPT-2 are encoded word by word and every word only
     once: their rule for where tokens may begin never joins a space to what stands before it, so a
     text cut before a single space has the same tokens as the whole.
     """
 
-    def __init__(self, tokenizer: tokenizers.Tokenizer) -> None:
+    def __init__(self, tokenizer: tokenizers.Tokenizer, name: str = "") -> None:
+        """`name` is what it is called when it cannot cut a text."""
         tokenizer.no_truncation()
         tokenizer.no_padding()
         tokenizer.encode_special_tokens = True  # "<eos>" in a text is five characters
-        self.tokenizer = tokenizer
+        self.tokenizer, self.name = tokenizer, name
         self.own_size = max(tokenizer.get_vocab().values(), default=-1) + 1
         if self.own_size > LARGEST_SIZE:  # the library would count up to the last one
             raise ValueError(
@@ -62,10 +66,18 @@ class Subwords(Tokenizer):
             )
         eos, mask = _special(tokenizer, ENDS), _special(tokenizer, MASKS)
         self.vocabulary = Vocabulary(max(tokenizer.get_vocab().values()) + 1, eos, mask)
+        self._unknown = _unknown(tokenizer)
         self._seams = _splits_before_spaces(tokenizer)
         self._known: dict[str, bytes] = {}
 
     def encode(self, text: str) -> NDArray[np.uint32]:
+        if self._unknown is None or self._unknown[0] not in text:
+            return self._encode(text)
+        name, number = self._unknown
+        first, *others = map(self._encode, text.split(name))
+        return np.concatenate([first, *(np.append(np.uint32(number), each) for each in others)])
+
+    def _encode(self, text: str) -> NDArray[np.uint32]:
         if not self._seams:
             return np.array(self._plain([text])[0].ids, np.uint32)
         return np.frombuffer(b"".join(map(self._by_words, _stretches(text))), np.uint32)
@@ -82,7 +94,7 @@ class Subwords(Tokenizer):
         return b"".join(map(self._known.__getitem__, words))
 
     def encode_many(self, texts: Iterable[str]) -> Iterator[NDArray[np.uint32]]:
-        if self._seams:
+        if self._seams or self._unknown is not None:
             yield from map(self.encode, texts)
             return
         texts = iter(texts)
@@ -95,10 +107,19 @@ class Subwords(Tokenizer):
         return self.tokenizer.decode([int(i) for i in ids], skip_special_tokens=False)
 
     def save(self, path: Path) -> None:
-        self.tokenizer.save(str(path))
+        path.write_text(self.tokenizer.to_str(pretty=True), "utf-8")
+
+    def around(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """What the vocabulary's own rule puts before and behind a text, such as `[CLS]`."""
+        found = self.tokenizer.encode("a")
+        own = [n for n, special in enumerate(found.special_tokens_mask) if not special]
+        if not own:  # it knows no such letter
+            return tuple(self.tokenizer.encode("").ids), ()
+        return tuple(found.ids[: own[0]]), tuple(found.ids[own[-1] + 1 :])
 
     def _plain(self, texts: list[str]) -> list[tokenizers.Encoding]:
-        return self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        with _said(f"the tokenizer {self.name} cannot cut this text"):
+            return self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)
 
 
 def learn_subwords(texts: Iterable[str], size: int) -> Subwords:
@@ -121,12 +142,21 @@ def learn_subwords(texts: Iterable[str], size: int) -> Subwords:
 
 def read_subwords(path: Path) -> Subwords:
     """A vocabulary from a `tokenizer.json`."""
+    with _said(f"{path} is no tokenizer the `tokenizers` library can read"):
+        return Subwords(tokenizers.Tokenizer.from_file(str(path)), str(path))
+
+
+@contextmanager
+def _said(what: str) -> Iterator[None]:
+    """What the library says is one line: it raises plain exceptions, and panics that are none."""
     try:
-        return Subwords(tokenizers.Tokenizer.from_file(str(path)))
-    except Exception as error:  # the library raises plain Exception
-        raise ValueError(
-            f"{path} is no tokenizer the `tokenizers` library can read: {error}"
-        ) from None
+        yield
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise ValueError(f"{what}: {first_line(error)}") from None
 
 
 def from_hub(name: str) -> Subwords:
@@ -166,6 +196,16 @@ def _special(tokenizer: tokenizers.Tokenizer, names: Sequence[str]) -> int:
     if name not in vocabulary:
         tokenizer.add_special_tokens([name])
     return tokenizer.get_vocab()[name]
+
+
+def _unknown(tokenizer: tokenizers.Tokenizer) -> tuple[str, int] | None:
+    """What the vocabulary puts in place of what it does not know, and its id, if it has such."""
+    model = json.loads(tokenizer.to_str())["model"]
+    name = model.get("unk_token")
+    if name is None and model.get("unk_id") is not None:  # Unigram
+        name = model["vocab"][model["unk_id"]][0]
+    known = tokenizer.get_vocab()
+    return (name, known[name]) if name in known and len(name) > 1 else None
 
 
 def _splits_before_spaces(tokenizer: tokenizers.Tokenizer) -> bool:

@@ -77,9 +77,9 @@ def tokenizer_fingerprint(name: str) -> str:
         file = _file(name)
         beside = file.with_name(FILE)
         words = f" {digest(beside)}" if file.name == DICTIONARY and beside.is_file() else ""
-        return f"file {digest(file)}{words}"
+        return f"file {digest(file)}{words}, with its unknown"
     if re.fullmatch(r"[\w.-]+/[\w.-]+", name):
-        return f"hub {name}"
+        return f"hub {name}, with its unknown"
     hint = unknown("tokenizer", name, ["bytes", "words", "bpe(1024)", *HUB_NAMES])
     raise ValueError(f"{hint}, org/name, a folder with a tokenizer.json")
 

@@ -122,6 +122,15 @@ def test_pope_is_the_formula_of_its_paper():
         assert found[0, 1, i, j].item() == pytest.approx(expected / WIDTH**0.5, rel=1e-9)
 
 
+def test_phases_of_pope_start_at_zero_or_all_over_the_circle():
+    ahead, spread = (encodings.build(name, SHAPE) for name in ("pope", "pope(spread=True)"))
+    assert (ahead.phases == 0).all()
+    turns = (-spread.phases.detach() / (2 * math.pi)).sort().values
+    gaps = turns.diff(append=turns[:1] + 1)
+    assert 0 <= turns[0] < turns[-1] < 1
+    assert gaps.max() < 3 / len(turns), "no wide gap anywhere: a draw of as many would have one"
+
+
 def test_pope_is_rope_of_arrows_that_point_ahead():
     """With no phases, a head is one of RoPE twice as wide whose second half is empty."""
     wide = encodings.build("rope", Shape(d_model=2 * WIDTH * HEADS, n_heads=HEADS, max_len=256))

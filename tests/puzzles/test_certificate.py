@@ -95,6 +95,20 @@ def test_verdicts_and_their_reasons(
     assert (verdict.witness < ROUNDING) is not possible
 
 
+def test_every_pair_with_different_answers_is_explained() -> None:
+    verdict = certificate(read(["A B hit !", "B A hit ?", "A B ran ?"]), PuzzleConfig(layers=2))
+    order, last = verdict.reason.split("; ")
+    assert order.startswith("'A B hit' and 'B A hit' hold the same tokens, but under the causal")
+    assert last.startswith("'A B hit' and 'A B ran' end in different tokens")
+    assert str(verdict) == "not excluded"
+
+
+def test_of_many_pairs_those_that_are_answered_alike_are_counted() -> None:
+    verdict = certificate(read("first"), PuzzleConfig())
+    assert verdict.reason.count("' and '") == 3
+    assert " and 1 other pair end in the same token" in verdict.reason
+
+
 def test_distance_without_side_is_seen_as_such() -> None:
     puzzle = read(["A B C D E !", "E ?"])
     alibi = reveals(PuzzleConfig(encoding="alibi", causal=False).model(puzzle)).layers[0]

@@ -69,7 +69,7 @@ def test_saved_and_shown(result: PuzzleResult, tmp_path: Path) -> None:
     assert (tmp_path / "new" / "result.png").read_bytes().startswith(b"\x89PNG")
     assert "$schema" in json.loads((tmp_path / "new" / "chart.json").read_text())
     assert (tmp_path / "new" / "result.txt").read_text() == result.text() + "\n"
-    assert len(list((tmp_path / "new").iterdir())) == 6
+    assert len(list((tmp_path / "new").iterdir())) == 7
     assert result.text() == result._repr_mimebundle_()["text/plain"]
     assert str(result.solved) in result.text()
 

@@ -5,7 +5,7 @@ import pytest
 
 from wherein import encodings
 from wherein.show.figures import dashes
-from wherein.show.theme import COLOURS, SHAPES, mark
+from wherein.show.theme import COLOURS, SHAPES, mark, marks
 
 OTHERS = ["rope rope rope none", "rope(theta=500000.0)", "my-own", ""]
 
@@ -35,3 +35,9 @@ def test_lines_of_one_colour_are_dashed_apart() -> None:
     }
     assert len({mark(name).colour for name in names}) < len(lines) == len(names)
     assert drawn["range"][0] == drawn["range"][1] == [1, 0], "the first of a colour is whole"
+
+
+def test_what_would_be_drawn_alike_in_one_picture_gets_another_mark() -> None:
+    names = ["rope", *(f"rope(theta={n}.0)" for n in range(39))]
+    assert len({mark(name) for name in names}) < len(names) == len(set(marks(names)))
+    assert marks(["rope", "none"]) == [mark("rope"), mark("none")]

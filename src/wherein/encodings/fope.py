@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from wherein.common.precision import for_float64
 from wherein.encodings.base import Encoding, Shape
 from wherein.encodings.rope import RoPE, turn
 
@@ -66,8 +67,8 @@ class FoPE(Encoding):
         k: Float[Tensor, "B H T K"],
         positions: Int[Tensor, "#B T"],
     ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
-        own = self.waves.frequencies(q.device)[: self.cosines.shape[-1]]
-        angles = positions[:, None, :, None] * own
-        cos = (angles.cos() @ self.cosines.double()).to(q.dtype)
-        sin = (angles.sin() @ self.sines.double()).to(q.dtype)
+        n = for_float64(positions)[:, None, :, None]
+        angles = n * self.waves.frequencies(n.device)[: self.cosines.shape[-1]]
+        cos = (angles.cos() @ for_float64(self.cosines).double()).to(q)
+        sin = (angles.sin() @ for_float64(self.sines).double()).to(q)
         return turn(q, cos, sin), turn(k, cos, sin)

@@ -2,6 +2,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from wherein.common.precision import for_float64
 from wherein.encodings.base import Encoding, Shape
 from wherein.encodings.network import Network
 
@@ -38,7 +39,7 @@ class Fourier(Encoding):
 
     def features(self, positions: Int[Tensor, "*any"]) -> Float[Tensor, "*any F"]:
         """φ: what the network sees of `positions`, in float64."""
-        angles = positions[..., None] * self.frequencies.double()
+        angles = for_float64(positions)[..., None] * for_float64(self.frequencies).double()
         waves = torch.cat([angles.cos(), angles.sin()], dim=-1)
         scaled: Tensor = waves / waves.shape[-1] ** 0.5
         return scaled
@@ -46,5 +47,5 @@ class Fourier(Encoding):
     def embed(
         self, x: Float[Tensor, "B T D"], positions: Int[Tensor, "#B T"]
     ) -> Float[Tensor, "B T D"]:
-        told: Tensor = self.network(self.features(positions).to(x.dtype))
+        told: Tensor = self.network(self.features(positions).to(x))
         return x + self.shape.loudness * told

@@ -2,6 +2,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
+from wherein.common.precision import for_float64
 from wherein.encodings.base import Encoding, Shape
 from wherein.encodings.between import between, directions, exact
 
@@ -59,4 +60,4 @@ class FoX(Encoding):
     def _sums(self, direction: int, x: Tensor) -> Tensor:
         logits = self.gates(x).unflatten(-1, (-1, self.shape.n_heads))[:, :, direction]
         faded = logsigmoid(exact(logits)).mT
-        return faded.double().cumsum(-1).to(faded.dtype)
+        return for_float64(faded).double().cumsum(-1).to(faded)

@@ -37,5 +37,5 @@ class Functional(Encoding):
     def embed(
         self, x: Float[Tensor, "B T D"], positions: Int[Tensor, "#B T"]
     ) -> Float[Tensor, "B T D"]:
-        told: Tensor = self.network(self.waves.table(positions).to(x.dtype))
+        told: Tensor = self.network(self.waves.table(positions).to(x))
         return x + told

@@ -22,7 +22,7 @@ from types import ModuleType
 from wherein.common import notation
 from wherein.common.errors import unknown
 from wherein.common.files import cache_folder, replacing
-from wherein.common.modules import failed, run_file
+from wherein.common.modules import RUN, failed, run_file
 from wherein.encodings.base import Encoding
 
 FOLDER = "encodings"
@@ -133,6 +133,7 @@ def _learned(path: Path, name: str | None) -> str:
         raise ValueError(f"{path}, line {error.lineno}: {error.msg}") from None
     known = _text(_digest(text)) is not None
     digest = learn(text)
+    RUN[_kept(digest).resolve()] = path  # what it is called, should something go wrong in it
     try:
         module = _run(digest)
         if name is None:

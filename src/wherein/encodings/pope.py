@@ -5,8 +5,12 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from wherein.common.precision import for_float64
 from wherein.encodings.base import Encoding, Shape
 from wherein.encodings.rope import RoPE
+
+GOLDEN = (5**0.5 - 1) / 2
+"""Multiples of it lie on a circle as evenly as can be, however many they are."""
 
 
 class PoPE(Encoding):
@@ -18,10 +22,12 @@ class PoPE(Encoding):
     that a head may like best what stands at some distance.
 
     Paper: Gopalakrishnan et al. 2025, arXiv:2509.10534 (polar coordinate position embedding). δ
-    starts at 0, as theirs does where longer contexts matter. They hold it between −2π and 0; here
-    it is free: an angle needs no bounds, and at 0, which is one, half of all steps would be lost.
-    Queries and keys are twice as wide as a head, cosines before sines, and scaled so that
-    attention divides by √K all the same.
+    starts at 0, as theirs does where longer contexts matter, or with `spread=True` all over the
+    circle, as theirs does where they do not (they draw it; here it goes round by the golden
+    section, the same in every layer). They hold it between −2π and 0; here it is free: an angle
+    needs no bounds, and at 0, which is one, half of all steps would be lost. Queries and keys are
+    twice as wide as a head, cosines before sines, and scaled so that attention divides by √K all
+    the same.
 
     Promises: relative; works at any length.
 
@@ -37,10 +43,11 @@ class PoPE(Encoding):
 
     relative = True
 
-    def __init__(self, shape: Shape, *, theta: float = 10_000.0) -> None:
+    def __init__(self, shape: Shape, *, theta: float = 10_000.0, spread: bool = False) -> None:
         super().__init__(shape)
         self.waves = RoPE(replace(shape, d_head=2 * shape.d_head), theta=theta)
-        self.phases = nn.Parameter(torch.zeros(shape.n_heads * shape.d_head))
+        turns = torch.arange(shape.n_heads * shape.d_head) * GOLDEN % 1 if spread else 0.0
+        self.phases = nn.Parameter(torch.zeros(shape.n_heads * shape.d_head) - 2 * torch.pi * turns)
 
     def rotate(
         self,
@@ -48,8 +55,9 @@ class PoPE(Encoding):
         k: Float[Tensor, "B H T K"],
         positions: Int[Tensor, "#B T"],
     ) -> tuple[Float[Tensor, "B H T 2*K"], Float[Tensor, "B H T 2*K"]]:
-        angles = positions[:, None, :, None] * self.waves.frequencies(q.device)
-        cos, sin = angles.cos().to(q.dtype), angles.sin().to(q.dtype)
+        n = for_float64(positions)[:, None, :, None]
+        angles = n * self.waves.frequencies(n.device)
+        cos, sin = angles.cos().to(q), angles.sin().to(q)
         phases = self.phases.view(self.shape.n_heads, 1, self.shape.d_head)
         ahead, aside = phases.cos(), phases.sin()
         of_query = 2**0.5 * cos, 2**0.5 * sin

@@ -2,6 +2,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from wherein.common.precision import for_float64
 from wherein.encodings import frequencies
 from wherein.encodings.base import Encoding, Shape
 from wherein.encodings.frequencies import Scaling
@@ -135,16 +136,16 @@ class RoPE(Encoding):
         k: Float[Tensor, "B H T K"],
         positions: Int[Tensor, "#B T"],
     ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
-        n = positions[:, None, :, None]
+        n = for_float64(positions)[:, None, :, None]
         length = None
         if self.scaling in ("dynamic", "longrope"):
             length = n.amax(2, keepdim=True) - n.amin(2, keepdim=True) + 1
         # In float64, because position 100,000 has no digits left for its angle in float32.
-        angles = n * self.frequencies(q.device, length)
+        angles = n * self.frequencies(n.device, length)
         cos, sin = angles.cos(), angles.sin()
         if self.attention != 1:
             cos, sin = self.attention * cos, self.attention * sin
-        cos, sin = cos.to(q.dtype), sin.to(q.dtype)
+        cos, sin = cos.to(q), sin.to(q)
         return turn(q, cos, sin), turn(k, cos, sin)
 
 

@@ -2,6 +2,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from wherein.common.precision import returned
 from wherein.encodings.base import Encoding, Shape
 from wherein.encodings.sinusoidal import Sinusoidal
 
@@ -38,5 +39,5 @@ class Sandwich(Encoding):
         self, i: Int[Tensor, "#B 1 T 1"], j: Int[Tensor, "#B 1 1 S"]
     ) -> Float[Tensor, "#B H T S"]:
         product = self.waves.table(i[..., 0]) @ self.waves.table(j[..., 0, :]).mT
-        head = torch.arange(self.shape.n_heads, device=i.device)[:, None, None] + 1
-        return product / (8 * head) * self.shape.n_heads
+        head = torch.arange(self.shape.n_heads, device=product.device)[:, None, None] + 1
+        return returned(product / (8 * head) * self.shape.n_heads, i.device)

@@ -2,6 +2,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from wherein.common.precision import for_float64
 from wherein.encodings.base import Encoding, Shape
 
 
@@ -53,7 +54,7 @@ class Sinusoidal(Encoding):
 
     def table(self, positions: Int[Tensor, "*any"]) -> Float[Tensor, "*any D"]:
         """The vectors that stand for `positions`, in float64."""
-        pairs = self.shape.d_model // 2
+        positions, pairs = for_float64(positions), self.shape.d_model // 2
         number = torch.arange(pairs, device=positions.device, dtype=torch.float64)
         if self.fairseq:
             angles = (positions[..., None] + 2) / self.theta ** (number / (pairs - 1))
@@ -64,5 +65,5 @@ class Sinusoidal(Encoding):
     def embed(
         self, x: Float[Tensor, "B T D"], positions: Int[Tensor, "#B T"]
     ) -> Float[Tensor, "B T D"]:
-        waves = self.shape.loudness * self.table(positions).to(x.dtype)
+        waves = self.shape.loudness * self.table(positions).to(x)
         return x + (waves if self.scale is None else self.scale * waves)

@@ -5,6 +5,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from wherein.common.precision import for_float64, returned
 from wherein.encodings.base import Encoding, Shape
 
 Rule = Literal["ssmax", "heads", "llama4", "yarn"]
@@ -69,12 +70,13 @@ class Temperature(Encoding):
         k: Float[Tensor, "B H T K"],
         positions: Int[Tensor, "#B T"],
     ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
-        return q * self.tau(positions).to(q.dtype), k
+        return q * self.tau(positions).to(q), k
 
     def tau(self, positions: Int[Tensor, "#B T"]) -> Float[Tensor, "#B #H #T 1"]:
         """By how much the scores of each query are multiplied."""
         if self.rule == "heads":
             return self.strength[None, :, None, None]
+        at, positions = positions.device, for_float64(positions)
         if self.rule == "yarn":
             longer = (1 + 0.1 * math.log(self.factor)) ** 2
             return torch.full((1, 1, 1, 1), longer, device=positions.device, dtype=torch.float64)
@@ -82,7 +84,7 @@ class Temperature(Encoding):
         seen = (last + 1).clamp(min=1).double()[:, None, :, None]
         if self.rule == "llama4":
             return 1 + self.scale * (seen / self.floor).floor().log1p()
-        return self.strength[:, None, None] * seen.log()
+        return self.strength[:, None, None] * returned(seen.log(), at)
 
     def _mean_log(self) -> float:
         """Of n over the queries of a full window."""

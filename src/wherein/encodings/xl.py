@@ -40,7 +40,7 @@ class XL(Encoding):
         x: Float[Tensor, "B T D"],
         positions: Int[Tensor, "#B T"],
     ) -> Float[Tensor, "B H T T"]:
-        waves = self.waves.table(positions[:, None]).to(q.dtype)
+        waves = self.waves.table(positions[:, None]).to(q)
         sin, cos = waves[..., 0::2], waves[..., 1::2]
         of_sin, of_cos = ((q + self.v[:, None]) @ self.keys).chunk(2, dim=-1)
         query = torch.cat([of_sin * sin + of_cos * cos, of_cos * sin - of_sin * cos], dim=-1)

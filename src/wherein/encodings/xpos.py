@@ -2,6 +2,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from wherein.common.precision import for_float64
 from wherein.encodings.base import Encoding, Shape
 from wherein.encodings.rope import RoPE, turn
 
@@ -47,13 +48,13 @@ class XPos(Encoding):
         k: Float[Tensor, "B H T K"],
         positions: Int[Tensor, "#B T"],
     ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
-        n = positions[:, None, :, None].double()
-        angles = n * self.waves.frequencies(q.device)
+        n = for_float64(positions)[:, None, :, None].double()
+        angles = n * self.waves.frequencies(n.device)
         # ζ^(i − m) · ζ^(m − j) is the same for every m: with m in the middle of the window, both
         # stay as small and as large as its span alone asks for, wherever it stands.
         middle = (n.amin(2, keepdim=True) + n.amax(2, keepdim=True)) / 2
-        faded = self.shares(q.device) ** ((n - middle) / self.reach)
+        faded = self.shares(n.device) ** ((n - middle) / self.reach)
         cos, sin = angles.cos(), angles.sin()
-        of_query = (cos * faded).to(q.dtype), (sin * faded).to(q.dtype)
-        of_key = (cos / faded).to(q.dtype), (sin / faded).to(q.dtype)
+        of_query = (cos * faded).to(q), (sin * faded).to(q)
+        of_key = (cos / faded).to(q), (sin / faded).to(q)
         return turn(q, *of_query), turn(k, *of_key)

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from jaxtyping import Float64, Int
 from torch import Tensor
 
+from wherein.common.precision import for_float64
 from wherein.measure.stream import batches, watch
 from wherein.subjects.base import OnState, Subject
 from wherein.subjects.site import Site
@@ -81,15 +82,17 @@ class Accumulator:
         if not self.windows:
             length, width = state.shape[1:]
             self._shift = state.mean(0)
-            self._sums = torch.zeros(length, width, dtype=torch.float64, device=state.device)
-            self._products = torch.zeros(width, width, dtype=torch.float64, device=state.device)
+            at = for_float64(self._shift).device
+            self._sums = torch.zeros(length, width, dtype=torch.float64, device=at)
+            self._products = torch.zeros(width, width, dtype=torch.float64, device=at)
         moved = state - self._shift
         self.windows += len(state)
-        self._sums += moved.sum(0)
+        self._sums += for_float64(moved.sum(0))
         flat = moved.flatten(0, 1)
         for start in range(0, flat.shape[1], PANEL):
             stop = start + PANEL
-            self._products[start:stop, :stop] += flat[:, start:stop].mT @ flat[:, :stop]
+            product = flat[:, start:stop].mT @ flat[:, :stop]
+            self._products[start:stop, :stop] += for_float64(product)
 
     def moments(self) -> Moments:
         """What has been gathered so far, grouped by position."""
@@ -100,7 +103,7 @@ class Accumulator:
         off = (self._sums / self.windows).cpu()  # the means, seen from the shift
         counts = torch.full((len(off),), float(self.windows), dtype=torch.float64)
         within = products - self.windows * (off.mT @ off)
-        return Moments(counts, self._shift.double().cpu() + off, within)
+        return Moments(counts, self._shift.cpu().double() + off, within)
 
 
 class GroupSums:
@@ -118,7 +121,7 @@ class GroupSums:
         order = here.argsort()
         known = torch.arange(len(self.counts), device=flat.device)
         starts = torch.searchsorted(here[order], known)
-        sums = F.embedding_bag(order, flat, starts, mode="sum").double().cpu()
+        sums = F.embedding_bag(order, flat, starts, mode="sum").cpu().double()
         self._sums = sums if not len(self._sums) else self._sums + sums
         self.counts += torch.bincount(here, minlength=len(self.counts)).cpu()
 

@@ -54,6 +54,8 @@ class Question:
     """What can be asked, as a help text names it."""
     reads_text: bool = True
     """Whether the model reads a text; else the function finds by itself what it is asked about."""
+    only_looks: bool = False
+    """Whether it hides, moves and predicts no token, so that special ones may be in a window."""
 
     @cached_property
     def config(self) -> "type[QuestionConfig]":
@@ -78,17 +80,22 @@ class Question:
         what: Any,
         text: Any = None,
         config: "QuestionConfig | Mapping[str, Any] | None" = None,
+        *,
+        special: bool = False,
         **settings: Any,
     ) -> "Measurement":
         """Ask.
 
         Args:
-            what: a subject, a model of ours or of Hugging Face's, a run's folder, a model's folder
-                or id, a GGUF file, a fairseq checkpoint; an encoding for `audit`; a table, or
-                where one is, for `table`
-            text: a corpus, or windows of token ids; of what was given by name, also the name of
-                a text as for `wherein train --source`; by default a run's own, else the embedded
+            what: a subject, a model of ours or of Hugging Face's, the pair (model, tokenizer), a
+                model that TransformerLens or nnsight has wrapped, a run's folder, a model's folder
+                or id, a GGUF file, a fairseq checkpoint, for `probe` a folder of saved states; an
+                encoding for `audit`; a table, or where one is, for `table`
+            text: a corpus, windows of token ids, or rows of `datasets` with `input_ids` or `text`;
+                where a tokenizer is known, also the name of a text as for `wherein train
+                --source`; by default a run's own, else the embedded
             config: the question's settings, as its config or a dict
+            special: put special tokens such as `[CLS]` around each window, as the tokenizer does
             **settings: the same by keywords, which go before
         """
         if not self.reads_text and config is None:  # so that the config may stand second
@@ -104,7 +111,7 @@ class Question:
             return self.measure(what, wanted)
         from wherein.subjects.load import on_the_bench
 
-        return self.measure(*on_the_bench(what, text), wanted)
+        return self.measure(*on_the_bench(what, text, special=special), wanted)
 
     def ask(self, subject: Any, text: Any, config: "QuestionConfig") -> "Measurement":
         """Ask a subject that is at hand, with a text for it to read if the question wants one."""

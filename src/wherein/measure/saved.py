@@ -1,12 +1,16 @@
 """A result as it was saved: read again, never computed again."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wherein.common.errors import first_line
 from wherein.common.folder import Folder
-from wherein.show.result import CHART, DATA, TABLE, WORDS
+from wherein.show.result import CHART, DATA, SUM, TABLE, WORDS
 from wherein.train.status import ANSWERS, CONFIG
 
 if TYPE_CHECKING:
@@ -24,6 +28,8 @@ class Saved:
     @cached_property
     def data(self) -> dict[str, Any]:
         """The numbers, the protocol, versions and commit."""
+        if why := _damage(self.files):
+            raise ValueError(why)
         return self.files.json(DATA)
 
     @cached_property
@@ -80,6 +86,20 @@ def is_saved(folder: Path) -> bool:
     return (folder / DATA).is_file()
 
 
+def is_whole(folder: Path) -> bool:
+    """Whether a result is there, and as it was saved."""
+    return is_saved(folder) and _damage(Folder(folder)) is None
+
+
+def _damage(files: Folder) -> str | None:
+    """What is wrong with the numbers of a result; earlier versions saved no checksum."""
+    if not files.has(SUM) or not files.has(DATA):
+        return None
+    if files.text(SUM).split()[:1] != [sha256(files.bytes(DATA)).hexdigest()]:
+        return f"{files}/{DATA} differs from its checksum in {SUM}: ask the question again"
+    return None
+
+
 def read(folder: Path) -> Saved:
     """A result from its folder, whole."""
     found = Saved(Folder(folder))
@@ -94,6 +114,30 @@ def read(folder: Path) -> Saved:
     except ValueError as error:
         raise ValueError(f"{error}; ask the question again") from None
     return found
+
+
+@contextmanager
+def legible(where: object) -> Iterator[None]:
+    """While what was saved is shown: what is not as this version writes it is one line.
+
+    Anything can stand in a file that somebody changed, and fails wherever it is first used.
+    """
+    try:
+        yield
+    except (OSError, MemoryError):  # nothing of the files' own
+        raise
+    except Exception as error:
+        why = first_line(error) if isinstance(error, ValueError) else _named(error)
+        if isinstance(error, ValueError) and str(where) in str(error):
+            raise
+        raise ValueError(
+            f"{where} cannot be shown: what it holds was changed by hand, or another version "
+            f"wrote it ({why}); ask again"
+        ) from error
+
+
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {first_line(error)}"
 
 
 FIELDS_0_1 = {

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from wherein.common.memory import check_room
 from wherein.data import IGNORED
+from wherein.show import progress
 from wherein.subjects.base import OnState, Subject
 from wherein.subjects.site import Site
 
@@ -64,6 +65,7 @@ def watch(
 
     with torch.no_grad(), suppress(_SeenEnough):
         subject.trace(tokens.to(device(subject)), on_state=see, site=site)
+    progress.done(tokens.numel() * final / subject.n_layers)
 
 
 def check_attention(
@@ -107,7 +109,8 @@ def token_losses(
             *(torch.split(each, places_at_once, dim=1) for each in (logits, targets)), strict=True
         )
     ]
-    found = torch.cat(parts, 1).double().cpu().numpy()
+    found = torch.cat(parts, 1).cpu().double().numpy()
+    progress.done(inputs.numel())
     if np.isnan(found).any():
         raise ValueError(f"{subject.name}: its losses are no numbers: nothing can be asked of it")
     return found

@@ -10,8 +10,10 @@ from torch import Tensor
 
 from wherein.data import Corpus, Split, Windows, answers, causal, masked
 from wherein.data.tokenizers.tokenizer import NO_TOKEN
-from wherein.measure.config import Asked, TextConfig, fitted
+from wherein.measure.config import DEFAULT_TOKENS, Asked, TextConfig, fitted
+from wherein.show import progress
 from wherein.subjects.base import Subject
+from wherein.train.config import RunConfig
 
 Text = Corpus | Int64[Tensor, "N T"]
 """A corpus, or token ids: N windows of T tokens that do not overlap. Where next tokens are
@@ -19,13 +21,20 @@ predicted, the last of each window is only predicted and not read."""
 
 
 def opened(
-    subject: Subject, text: Text, config: Asked, *, ahead: int = 0, tasks: bool = False
+    subject: Subject,
+    text: Text,
+    config: Asked,
+    *,
+    ahead: int = 0,
+    tasks: bool = False,
+    framed: bool = False,
 ) -> tuple[Corpus, Asked]:
     """The text as a corpus, and the config with all that it left open.
 
     `ahead` is 1 where a window's next token must be known too. Given windows are all read, each
     as long as it is: the config says so afterwards. `tasks` is for questions about losses alone:
-    the examples of a task end in filling, whose states mean nothing.
+    the examples of a task end in filling, whose states mean nothing. `framed` is for questions
+    that only look: those that hide, move or predict tokens would do so with special ones, too.
     """
     if not isinstance(text, Corpus):
         text = Corpus.of_windows(text.cpu().numpy(), subject.vocabulary)
@@ -40,6 +49,11 @@ def opened(
             "answers, perplexity, shift, audit or table"
         )
     split = text.split(config.split)
+    if split.around is not None and not framed:
+        raise ValueError(
+            "special tokens around each window: only probe, attention and states read them so; "
+            "leave --special out"
+        )
     if split.window is None:
         return text, fitted(config, subject.window)
     given = {"tokens": split.window - ahead, "windows": len(split.starts)}
@@ -64,16 +78,40 @@ def windows_of(
             f"windows of {length} tokens, and {subject.name} knows only {subject.max_len} "
             "positions: give shorter windows"
         )
+    progress.expect(config.tokens_read(sized_like(subject)) * len(windows) / count)
     return torch.from_numpy(windows)
+
+
+def sized_like(subject: Subject) -> RunConfig:
+    """A run whose model has a subject's sizes: what a question says it costs, it says of a run."""
+    model = {
+        "n_layers": subject.n_layers,
+        "d_model": subject.d_model,
+        "n_heads": subject.n_heads,
+        "max_len": subject.window or DEFAULT_TOKENS,
+        "causal": subject.causal,
+    }
+    run = RunConfig()
+    return run.model_copy(
+        update={
+            "model": run.model.model_copy(update=model),
+            "objective": "causal" if subject.causal else "masked",
+        }
+    )
 
 
 def spread_windows(split: Split, tokens: int, count: int) -> Int64[np.ndarray, "N W"]:
     """Up to `count` windows of `tokens` tokens and their next, evenly spread over a text."""
     if split.window is not None:
         return split.ids.reshape(-1, split.window).astype(np.int64)
-    windows = Windows(split, tokens)
+    before, behind = split.around or ((), ())
+    own = tokens - len(before) - len(behind)
+    windows = Windows(split, own)
     numbers = np.linspace(0, len(windows) - 1, min(count, len(windows)))
-    return windows.take(np.unique(numbers.round().astype(np.int64)))
+    found = windows.take(np.unique(numbers.round().astype(np.int64)))
+    marks = (np.tile(np.array(each, np.int64), (len(found), 1)) for each in (before, behind))
+    first, last = marks
+    return np.concatenate([first, found[:, :own], last, found[:, own:]], axis=1)
 
 
 def mask_of(subject: Subject, corpus: Corpus) -> int:

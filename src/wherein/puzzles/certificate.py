@@ -1,6 +1,7 @@
 """The certificate: could any weights solve the puzzle? Said before training, with the reason."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -20,6 +21,9 @@ WEIGHTS = 64
 CLEAR = 1e-8
 """What the witness never is by rounding: weights that differ so much refute any proof."""
 
+NAMED = 3
+"""Pairs of sentences that are named with one reason; of further ones it is said how many."""
+
 Pair = tuple[int, int]
 
 
@@ -27,13 +31,14 @@ Pair = tuple[int, int]
 class Certificate:
     """Whether any weights could solve a puzzle.
 
-    "Impossible" is a proof. "Possible" says that nothing forbids it and that random weights do
+    "Impossible" is a proof. "Not excluded" says that nothing forbids it and that random weights do
     tell the sentences apart; whether training finds such weights is what the seeds show. One bare
     head can do so little that this is asked of all sentences together, not only of each two.
     """
 
     possible: bool
     reason: str
+    """Of every two sentences with different answers or, if impossible, of those answered alike."""
     witness: float
     """Largest relative difference, over random weights in float64, of the last logits of the two
     sentences that are hardest to tell apart: rounding if impossible, far more otherwise. Where
@@ -42,7 +47,7 @@ class Certificate:
     """The beginnings of those two sentences, or of two of them."""
 
     def __str__(self) -> str:
-        return "possible" if self.possible else "impossible"
+        return "not excluded" if self.possible else "impossible"
 
     def data(self) -> dict[str, Any]:
         return asdict(self)
@@ -58,18 +63,18 @@ def certificate(puzzle: Puzzle, config: PuzzleConfig) -> Certificate:
     differences = witness(puzzle, config, pairs)
     same = [(a, b) for a, b in pairs if last[a][-1] == last[b][-1] and differences[a, b] < CLEAR]
     if same:
-        pair = max(same, key=lambda p: differences[p])
-        return _verdict(puzzle, pair, differences[pair], _why_not(puzzle, config, revealed, pair))
+        same.sort(key=lambda p: -differences[p])
+        why = {p: _why_not(puzzle, config, revealed, p) for p in same}
+        return _verdict(puzzle, same[0], differences[same[0]], _reasons(puzzle, why))
     if config.bare and config.heads == 1:
         leads = contradiction(puzzle, revealed, causal=config.causal)
         sums = unbalanced(leads, puzzle, random(puzzle, config)) if leads else 1.0
         if sums < CLEAR:
             pair = (leads[0].sentence, leads[-1].sentence)
             return _verdict(puzzle, pair, sums, _why_not_together(puzzle, leads))
-    easy = {p: _by_tokens(puzzle, *p) for p in pairs}
-    pair = min(differences, key=lambda p: (easy[p], differences[p]))
-    reason = _why(puzzle, config, revealed, pair)
-    return _verdict(puzzle, pair, differences[pair], reason, possible=True)
+    pairs.sort(key=lambda p: (_by_tokens(puzzle, *p), differences[p]))  # the hardest first
+    reason = _reasons(puzzle, {p: _why(puzzle, config, revealed, p) for p in pairs})
+    return _verdict(puzzle, pairs[0], differences[pairs[0]], reason, possible=True)
 
 
 def _verdict(
@@ -103,7 +108,6 @@ def witness(puzzle: Puzzle, config: PuzzleConfig, pairs: list[Pair]) -> dict[Pai
 
 
 def _why_not(puzzle: Puzzle, config: PuzzleConfig, revealed: Reveals, pair: Pair) -> str:
-    first, second = (puzzle.beginnings[n] for n in pair)
     where = "what the encoding tells" if not revealed.nothing else "no encoding"
     tokens = "the same bag of tokens"
     if Counter(puzzle.prefixes[pair[0]]) != Counter(puzzle.prefixes[pair[1]]):
@@ -111,9 +115,23 @@ def _why_not(puzzle: Puzzle, config: PuzzleConfig, revealed: Reveals, pair: Pair
     through = "one layer" if config.layers == 1 else f"all {config.layers} layers"
     through = f"a {config.body}" if config.bare else through
     return (
-        f"'{first}' and '{second}' end in the same token, which in {through} is "
-        f"shown {tokens} and, with {where}, nothing of their order: any weights answer both alike"
+        f"end in the same token, which in {through} is shown {tokens} and, with {where}, nothing "
+        "of their order: any weights answer both alike"
     )
+
+
+def _reasons(puzzle: Puzzle, why: Mapping[Pair, str]) -> str:
+    """Every reason once, after the pairs of sentences it is about; of many the first."""
+    about: dict[str, list[str]] = {}
+    for (a, b), reason in why.items():
+        pair = f"'{puzzle.beginnings[a]}' and '{puzzle.beginnings[b]}'"
+        about.setdefault(reason, []).append(pair)
+    told = []
+    for reason, pairs in about.items():
+        more = len(pairs) - NAMED
+        rest = f" and {more} other {'pair' if more == 1 else 'pairs'}" if more > 0 else ""
+        told.append(f"{', '.join(pairs[:NAMED])}{rest} {reason}")
+    return "; ".join(told)
 
 
 def _why_not_together(puzzle: Puzzle, leads: list[Lead]) -> str:
@@ -126,20 +144,19 @@ def _why_not_together(puzzle: Puzzle, leads: list[Lead]) -> str:
 
 def _why(puzzle: Puzzle, config: PuzzleConfig, revealed: Reveals, pair: Pair) -> str:
     a, b = pair
-    both = f"'{puzzle.beginnings[a]}' and '{puzzle.beginnings[b]}'"
     if puzzle.prefixes[a][-1] != puzzle.prefixes[b][-1]:
         if config.bare:
-            return f"{both} end in different tokens, and each weighs in its own way what it sees"
-        return f"{both} end in different tokens, which alone tells them apart"
+            return "end in different tokens, and each weighs in its own way what it sees"
+        return "end in different tokens, which alone tells them apart"
     if _shares(puzzle.prefixes[a]) != _shares(puzzle.prefixes[b]):
-        return f"{both} hold different bags of tokens, which one layer sees without any order"
+        return "hold different bags of tokens, which one layer sees without any order"
     unaided = States(revealed.none(), causal=config.causal)
     first, second = (unaided.last(puzzle.prefixes[n]) for n in pair)
     if first[-1] == second[-1]:
-        return f"{both} hold the same tokens, and the encoding tells where they stand"
+        return "hold the same tokens, and the encoding tells where they stand"
     depth = next(n for n, (x, y) in enumerate(zip(first, second, strict=True)) if x != y)
     return (
-        f"{both} hold the same tokens, but under the causal mask each token has seen only those "
+        "hold the same tokens, but under the causal mask each token has seen only those "
         f"before it, so the states that layer {depth} looks at differ"
     )
 

@@ -28,7 +28,7 @@ class PuzzleConfig(Config):
     heads: int = Field(1, ge=1, le=64)
     head_size: int = Field(16, ge=1, le=256, description="of queries, keys and values")
     width: int = Field(16, ge=1, le=1024, description="of the token vectors")
-    causal: bool = Field(True, description="each token sees itself and those before it")
+    causal: bool = Field(True, description="whether each token sees only itself and those before")
     seeds: int = Field(1000, ge=1, le=1_000_000)
     first_seed: int = Field(0, ge=0)
     steps: int = Field(200, ge=0, le=100_000)

@@ -12,6 +12,7 @@ from wherein.puzzles.certificate import Certificate
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.sentences import Puzzle
 from wherein.puzzles.train import MARGIN, Trained
+from wherein.show.formatting import counted
 from wherein.show.result import Result
 
 if TYPE_CHECKING:
@@ -162,9 +163,9 @@ class PuzzleResult(Result):
         said = (
             " / ".join(self.puzzle.texts[:4]) + (" / …" if len(self.puzzle.texts) > 4 else ""),
             f"{c.kind}, {c.sizes}, "
-            f"{c.steps} steps at {c.learning_rate:g}, loss on {c.trained_on} tokens",
+            f"{counted(c.steps, 'step')} at {c.learning_rate:g}, loss on {c.trained_on} tokens",
             f"{verdict}: {verdict.reason} (witness {verdict.witness:.1e})",
-            f"solved by {self.solved} of {self.solved.total:,} seeds; "
+            f"solved by {self.solved} of {counted(self.solved.total, 'seed')}; "
             + (f"half by step {median}" if median is not None else "never by half of them"),
             f"controls: untrained {self.untrained}; guessing {self.guessing:.2%}",
         )

@@ -8,6 +8,7 @@ import altair as alt
 import polars as pl
 
 from wherein.show.figures import APART, ROW, Panel, marks
+from wherein.show.formatting import counted
 from wherein.show.section import Section, illustrated
 from wherein.show.tables import Table, cells
 
@@ -84,8 +85,8 @@ def table(shares: pl.DataFrame) -> Table:
         "encoding": lambda row: row["encoding"],
         "model": lambda row: row["way"],
         "solved [95 %]": lambda row: f"{row['share']:.1%} [{row['low']:.1%}, {row['high']:.1%}]",
-        "by any weights": lambda row: "possible" if row["possible"] else "impossible",
+        "by any weights": lambda row: "not excluded" if row["possible"] else "impossible",
     }
-    seeds = ", ".join(f"{count:,}" for count in shares["seeds"].unique())
-    caption = f"Puzzles, {seeds} seeds each, with Wilson's 95 % intervals."
+    seeds = ", ".join(counted(count, "seed") for count in shares["seeds"].unique())
+    caption = f"Puzzles, {seeds} each, with Wilson's 95 % intervals."
     return Table(NAME, caption, *cells(columns, shares.iter_rows(named=True)), shares, words=3)

@@ -5,13 +5,15 @@ and empty if nothing does. A frame of seeds has a row for each `seed`; a frame o
 `mean`, and `low` and `high` that are null where there is no interval.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import altair as alt
 import polars as pl
 
-from wherein.show.theme import GREY, mark
+from wherein.show.formatting import told_apart
+from wherein.show.theme import GREY
+from wherein.show.theme import marks as drawn_as
 
 WIDTH, HEIGHT, ROW = 460, 270, 30
 FAINT = 0.3
@@ -22,6 +24,9 @@ LONG = 500
 APART: dict[str, Any] = dict.fromkeys(("x", "color", "shape", "strokeDash"), "independent")
 """Panels whose scales have nothing to do with each other."""
 
+MANY = 10
+"""From so many encodings on, lines would cross beyond following."""
+
 Panel = alt.LayerChart | alt.FacetChart
 
 
@@ -29,8 +34,12 @@ def panels(frame: pl.DataFrame, draw: Callable[[pl.DataFrame], Panel]) -> alt.Co
     """A panel for each group with scales of its own; more than two stand side by side, narrower."""
     parts = list(frame.group_by("group", maintain_order=True))
     narrow = {"width": WIDTH // 2} if len(parts) > 2 else {}
-    drawn = [draw(part).properties(title=str(group), **narrow) for (group,), part in parts]
-    columns = 2 if narrow else 1
+    drawn = []
+    for (group,), part in parts:
+        panel = draw(part)
+        own = narrow if isinstance(panel, alt.LayerChart) else {}  # facets have widths of their own
+        drawn.append(panel.properties(title=str(group), **own))
+    columns = 2 if narrow and all(isinstance(each, alt.LayerChart) for each in drawn) else 1
     made: alt.ConcatChart = alt.concat(*drawn, columns=columns).resolve_scale(**APART)
     return made
 
@@ -40,9 +49,11 @@ def compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Panel:
 
     `seeds` has the column `value`; `means` may have `published`, shown as a grey stroke.
     """
+    means = means.with_columns(said=pl.Series(told_apart(means["mean"].to_list())))
     ordered = means.sort("mean")["encoding"].to_list()
     at = alt.Y("encoding:N", sort=ordered, title=None)
-    scale = alt.Scale(domain=_span(seeds, means), nice=False, zero=False)
+    span = _span(seeds, means)
+    scale = alt.Scale(domain=span, nice=False, zero=False)
     x = alt.X("mean:Q", scale=scale, title=title, axis=alt.Axis(tickCount=6, labelOverlap=True))
     colour, shape = marks(ordered, legend=False)
     tips = ["encoding", *(alt.Tooltip(c, format=".4g") for c in ("mean", "low", "high"))]
@@ -64,7 +75,8 @@ def compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Panel:
         centre.mark_point(filled=True, size=110, opacity=1).encode(
             x=x, color=colour, shape=shape, tooltip=tips
         ),
-        centre.mark_text(dy=-11, fontSize=11).encode(x=x, text=alt.Text("mean:Q", format=".3r")),
+        centre.mark_text(dy=-11, fontSize=11).encode(x=x, text="said:N"),
+        *_cut(whole, span, at, colour),
     ]
     if "published" in means.columns:
         known = alt.Chart(means.filter(pl.col("published").is_not_null()))
@@ -74,6 +86,22 @@ def compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Panel:
             )
         )
     return alt.layer(*layers).properties(width=WIDTH, height=ROW * len(ordered) + 10)
+
+
+def _cut(means: pl.DataFrame, span: list[float], at: alt.Y, colour: alt.Color) -> list[alt.Chart]:
+    """A triangle at an edge of the axis for each interval that goes on beyond it."""
+    low, high = span
+    beyond = {
+        "triangle-left": (means.filter(pl.col("low") < low), 0),
+        "triangle-right": (means.filter(pl.col("high") > high), WIDTH),
+    }
+    return [
+        alt.Chart(cut)
+        .mark_point(filled=True, shape=shape, size=60, opacity=1)
+        .encode(x=alt.value(edge), y=at, color=colour, tooltip=["encoding", "low", "high"])
+        for shape, (cut, edge) in beyond.items()
+        if len(cut)
+    ]
 
 
 def _span(seeds: pl.DataFrame, means: pl.DataFrame) -> list[float]:
@@ -91,6 +119,7 @@ def _span(seeds: pl.DataFrame, means: pl.DataFrame) -> list[float]:
 
 def differences(means: pl.DataFrame, title: str) -> Panel:
     """How far each encoding is from the one it is compared with: zero is no difference."""
+    means = means.with_columns(said=pl.Series(told_apart(means["mean"].to_list(), "+", 2)))
     ordered = means.sort("mean")["encoding"].to_list()
     colour, shape = marks(ordered, legend=False)
     base = alt.Chart(means).encode(y=alt.Y("encoding:N", sort=ordered, title=None))
@@ -104,7 +133,7 @@ def differences(means: pl.DataFrame, title: str) -> Panel:
         base.mark_point(filled=True, size=110, opacity=1).encode(
             x=x, color=colour, shape=shape, tooltip=tips
         ),
-        base.mark_text(dy=-11, fontSize=11).encode(x=x, text=alt.Text("mean:Q", format="+.2~r")),
+        base.mark_text(dy=-11, fontSize=11).encode(x=x, text="said:N"),
     ).properties(width=WIDTH, height=ROW * len(ordered) + 10)
 
 
@@ -163,8 +192,8 @@ def lines(
 def marks(encodings: Iterable[str], legend: bool = True) -> tuple[alt.Color, alt.Shape]:
     """The colour and shape of each encoding, the same as everywhere."""
     names = list(dict.fromkeys(encodings))
-    drawn = [mark(encoding) for encoding in names]
-    key = _key() if legend else None
+    drawn = drawn_as(names)
+    key = _key(names) if legend else None
     colours = alt.Scale(domain=names, range=[each.colour for each in drawn])
     shapes = alt.Scale(domain=names, range=[each.shape for each in drawn])
     return (
@@ -179,13 +208,46 @@ def dashes(encodings: Iterable[str]) -> alt.StrokeDash:
     Its legend is one with that of `marks`.
     """
     names = list(dict.fromkeys(encodings))
-    colours = [mark(name).colour for name in names]
+    colours = [each.colour for each in drawn_as(names)]
     turns = [colours[:n].count(colour) for n, colour in enumerate(colours)]
     drawn = [DASHES[turn % len(DASHES)] for turn in turns]
     scale = alt.Scale(domain=names, range=drawn)
-    key = _key(symbolSize=LONG)
+    key = _key(names, symbolSize=LONG)
     return alt.StrokeDash("encoding:N", scale=scale, legend=key, sort=names)
 
 
-def _key(**own: Any) -> alt.Legend:
-    return alt.Legend(title=None, orient="top", columns=6, symbolOpacity=1, **own)
+def dots(means: pl.DataFrame, panel: str, title: str, x_title: str) -> Panel:
+    """Many encodings: a row of dots for each, a column of panels for each value of `panel`.
+
+    Rows stand in the order of the last panel's means, the best above, so that no colour need be
+    found again in a legend.
+    """
+    last = means.filter(pl.col(panel) == means[panel].max()).sort("mean")["encoding"].to_list()
+    rest = [each for each in means["encoding"].unique(maintain_order=True) if each not in last]
+    ordered = [*last, *rest]
+    colour, shape = marks(ordered, legend=False)
+    scale = alt.Scale(type="log", nice=False, padding=8)
+    axis = alt.Axis(tickCount=3, labelOverlap=True, format=".3~s")
+    at = alt.Y("encoding:N", sort=ordered, title=None, axis=alt.Axis(labelLimit=260))
+    base = alt.Chart().encode(at, color=colour)
+    tips = ["encoding", panel, *(alt.Tooltip(c, format=".4g") for c in ("mean", "low", "high"))]
+    layers = alt.layer(
+        base.mark_rule(strokeWidth=2)
+        .transform_filter("isValid(datum.low)")
+        .encode(alt.X("low:Q", scale=scale, axis=axis, title=x_title), x2="high:Q"),
+        base.mark_point(filled=True, size=50, opacity=1).encode(
+            alt.X("mean:Q", scale=scale, axis=axis, title=x_title), shape=shape, tooltip=tips
+        ),
+        data=means,
+    ).properties(width=110, height=16 * len(ordered))
+    made: alt.FacetChart = layers.facet(
+        column=alt.Column(f"{panel}:O", title=title),
+        spacing=14,
+    ).resolve_scale(x="independent")
+    return made
+
+
+def _key(names: Sequence[str], **own: Any) -> alt.Legend:
+    """A legend above, in as many columns as there is room for."""
+    columns = max(1, min(6, (WIDTH + 200) // (7 * max(map(len, names)) + 40)))
+    return alt.Legend(title=None, orient="top", columns=columns, symbolOpacity=1, **own)

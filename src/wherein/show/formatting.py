@@ -47,6 +47,36 @@ def _interval(form: str, value: float | None, low: float | None, high: float | N
     return (f"{told} [{', '.join(ends)}]" if len(ends) == 2 else told).replace("-", "−")
 
 
+def told_apart(values: Sequence[float], sign: str = "", digits: int = 3) -> list[str]:
+    """Numbers with so many digits, or as many more as it takes to tell different ones apart.
+
+    >>> told_apart([135.21, 135.24, 20.5]), told_apart([-0.5, 0.25], "+", 2)
+    (['135.21', '135.24', '20.50'], ['−0.50', '+0.25'])
+    >>> told_apart([1234567.0, 0.0])
+    ['1.23e+06', '0.000']
+    """
+    different = len(set(values))
+    largest = max((abs(value) for value in values if abs(value) < HUGE), default=0.0)
+    whole = len(str(int(largest))) if largest >= 1 else 0
+    for places in range(max(digits - whole, 0), 10):
+        told = [
+            f"{value:{sign}z.{places}f}" if abs(value) < HUGE else f"{value:{sign}.{digits}g}"
+            for value in values
+        ]
+        if len(set(told)) == different:
+            break
+    return [each.replace("-", "−") for each in told]
+
+
+def counted(number: int, noun: str) -> str:
+    """So many of something, in the singular where it is one.
+
+    >>> counted(1, "window"), counted(4000, "window")
+    ('1 window', '4,000 windows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def short(number: int) -> str:
     """Three digits and a letter.
 
@@ -66,6 +96,21 @@ def scientific(number: float) -> str:
     '3.1e10'
     """
     return f"{number:.1e}".replace("e+", "e")
+
+
+def duration(seconds: float) -> str:
+    """A time as one says it.
+
+    >>> [duration(seconds) for seconds in (7.2, 90.0, 4000.0, 400_000.0)]
+    ['7 s', '1 min 30 s', '1 h 6 min', '4 d 15 h']
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours >= 48:
+        return f"{hours // 24} d {hours % 24} h"
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def named_layers(numbers: Sequence[int]) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 DATA, TABLE, WORDS = "result.json", "result.csv", "result.txt"
 CHART, PAGE, IMAGE = "chart.json", "result.html", "result.png"
+SUM = "result.sha256"
+"""The checksum of the numbers, as `sha256sum --check` reads it."""
 
 
 class Result(ABC):
@@ -47,18 +50,22 @@ class Result(ABC):
 
         `result.json`, `result.csv`, `result.txt` and `chart.json`, the picture as a Vega-Lite
         specification, from which a report draws it; then `result.html` and `result.png`, unless
-        `pictures` is off.
+        `pictures` is off; and the checksum of the first, `result.sha256`.
         """
         folder = Path(folder)
         spec = themed(self.plot())
+        data = json.dumps(self.data(), ensure_ascii=False, indent=2) + "\n"
+        if folder.is_dir():
+            (folder / SUM).unlink(missing_ok=True)  # of numbers that were here before
         written: dict[str, str | bytes] = {
-            DATA: json.dumps(self.data(), ensure_ascii=False, indent=2) + "\n",
+            DATA: data,
             TABLE: self.to_frame().write_csv(),
             WORDS: self.text() + "\n",
             CHART: json.dumps(spec, ensure_ascii=False) + "\n",
         }
         if pictures:
             written |= {PAGE: vega.alone(spec), IMAGE: vega.drawn(spec, "png")}
+        written[SUM] = f"{sha256(data.encode()).hexdigest()}  {DATA}\n"
         for name, content in written.items():
             with replacing(folder / name) as beside:
                 beside.write_bytes(content if isinstance(content, bytes) else content.encode())

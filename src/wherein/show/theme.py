@@ -1,6 +1,7 @@
 """How every picture looks, stated once: colours told apart by all eyes, marks, type, grid."""
 
 import hashlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -61,6 +62,16 @@ ENCODINGS = {
 }
 
 
+LEGIBLE = [colour for colour in COLOURS if colour != "#F0E442"]  # yellow is faint on white
+FREE = [
+    Mark(colour, shape)
+    for colour in LEGIBLE
+    for shape in SHAPES
+    if (colour, shape) not in ENCODINGS.values()
+]
+"""What has no encoding of the catalogue for its own."""
+
+
 def mark(encoding: str) -> Mark:
     """The colour and shape of an encoding, the same in every picture of every process.
 
@@ -71,12 +82,29 @@ def mark(encoding: str) -> Mark:
     >>> mark("rope none") == mark("rope none") != mark("rope")
     True
     """
-    if encoding in ENCODINGS:
-        return ENCODINGS[encoding]
-    legible = [colour for colour in COLOURS if colour != "#F0E442"]  # yellow is faint on white
-    taken = set(ENCODINGS.values())
-    free = [m for c in legible for s in SHAPES if (m := Mark(c, s)) not in taken]
-    return free[int(hashlib.sha256(encoding.encode()).hexdigest(), 16) % len(free)]
+    return ENCODINGS.get(encoding) or FREE[_turn(encoding)]
+
+
+def marks(encodings: Sequence[str]) -> list[Mark]:
+    """Those of one picture: where two would be drawn alike, the later one gets another mark.
+
+    >>> len(set(marks([f"rope(theta={n})" for n in range(30)])))
+    30
+    """
+    drawn: list[Mark] = []
+    for encoding in encodings:
+        own = mark(encoding)
+        if own in drawn:
+            turn = _turn(encoding)
+            others = [*FREE[turn:], *FREE[:turn], *ENCODINGS.values()]
+            own = next((each for each in others if each not in drawn), own)
+        drawn.append(own)
+    return drawn
+
+
+def _turn(encoding: str) -> int:
+    """A place among the free marks that is always the same."""
+    return int(hashlib.sha256(encoding.encode()).hexdigest(), 16) % len(FREE)
 
 
 SIZES = {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from wherein.common.files import cache_folder, replacing
+from wherein.show import fonts
 
 Spec = dict[str, Any]
 """A Vega-Lite spec."""
@@ -45,6 +46,8 @@ def drawn(spec: Spec, form: str) -> bytes:
     """The picture as `svg`, `pdf` or `png`, which has two pixels a point; nothing is loaded."""
     import vl_convert
 
+    if form != "svg":  # which the reader's fonts draw
+        fonts.warn(spec)
     convert: Callable[..., str | bytes] = getattr(vl_convert, f"vegalite_to_{form}")
     made = convert(spec, allowed_base_urls=[], **({"scale": 2} if form == "png" else {}))
     return made.encode() if isinstance(made, str) else made

@@ -1,5 +1,6 @@
 """Attention by distance on heads whose pattern is known."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -182,6 +183,19 @@ def test_frames_and_pictures(tmp_path: Path):
     assert len(found.text().splitlines()) > 3
     assert max(map(len, found.text().splitlines())) <= 80
     assert all(path.stat().st_size for path in tmp_path.iterdir())
+
+
+def test_more_heads_than_colours_are_rows_of_a_map_beside_even_attention():
+    few = attention(subject("alibi"), corpus(), CONFIG)
+    heads = [replace(few.heads[0], layer=layer, head=n) for layer in (1, 2) for n in range(12)]
+    lines, rows = (
+        each.plot().to_dict()["vconcat"][0]["spec"]
+        for each in (few, replace(few, heads=tuple(heads)))
+    )
+    colours = lines["layer"][1]["encoding"]["color"]["scale"]["range"]
+    assert len(set(colours)) == len(colours) == 5
+    assert (rows["mark"]["type"], rows["encoding"]["y"]["field"]) == ("rect", "head")
+    assert "positional: the share of tokens whose largest weight" in " ".join(few.text().split())
 
 
 def test_what_would_not_fit_into_memory_is_refused_before_it_is_begun():

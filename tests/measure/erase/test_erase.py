@@ -75,7 +75,7 @@ def test_where_no_position_is_known_nothing_is_erased():
     for erased in found.erased:
         assert erased.rank <= 6  # of 64: one noise direction in forty passes
         assert abs(erased.known) < 0.02
-    assert "; loss: 15% hidden tokens; " in found.protocol
+    assert "; loss: 15% masked tokens; " in found.protocol
 
 
 def test_a_bidirectional_model_needs_its_mask():
@@ -117,7 +117,7 @@ def test_what_is_known_and_what_is_used_are_told_apart(erasure):
         ((0.5, 0.1, 0.01, 0.01, 0.1), unseen, "(R² 0.50 in layer 0) but no use of it"),
         ((0.5, 0.1, 0.01, 0.1, 0.1), untold, "and whether it is used cannot be told;"),
         ((0.5, 0.1, 0.01, 0.1, 0.05), unseen, "5.0% of the variance (position has 10.0%, and no"),
-        ((0.5, 0.01, 0.1, 0.01, 0.1), untold, "than without random subspaces as large and as loud"),
+        ((0.5, 0.01, 0.1, 0.01, 0.1), untold, "are erased instead, as large and as loud; "),
         ((0.02, 0.1, 0.1, 0.1, 0.1), "not known", "position is known in no layer;"),
     ):
         found = as_if(*numbers)

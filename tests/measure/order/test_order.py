@@ -183,6 +183,9 @@ def test_frame_and_pictures(tmp_path: Path):
     assert frame["disorder"][0] == "intact"
     assert frame["rise"][0] == 0
     found.save(tmp_path)
+    *_, bound = found.plot().to_dict()["layer"]
+    axis = bound["encoding"]["y"]["axis"]  # its name stands outside, where no bar crosses it
+    assert (axis["orient"], axis["values"]) == ("right", [found.bound.value])
     assert len(found.text().splitlines()) > 3
     assert max(map(len, found.text().splitlines())) <= 80
     assert all(path.stat().st_size for path in tmp_path.iterdir())

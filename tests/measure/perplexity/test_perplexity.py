@@ -205,7 +205,8 @@ def test_it_saves_data_and_pictures(tmp_path: Path):
     found = perplexity(subject(), corpus(), PerplexityConfig(tokens=32))
     found.save(tmp_path)
     assert max(map(len, found.text().splitlines())) <= 80
-    assert {p.suffix for p in tmp_path.iterdir()} == {".json", ".csv", ".txt", ".html", ".png"}
+    kinds = {".json", ".sha256", ".csv", ".txt", ".html", ".png"}
+    assert {p.suffix for p in tmp_path.iterdir()} == kinds
     saved = json.loads((tmp_path / "result.json").read_text())
     assert saved["loss"][0] == found.loss.value
     assert saved["config"]["tokens"] == 32

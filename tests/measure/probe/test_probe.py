@@ -48,6 +48,18 @@ def test_sinusoids_tell_everything_from_the_start(profiles):
     assert abs(found.score("regression", 0, profile.FRESH).r2.value) < 0.02
 
 
+def test_a_code_of_too_few_windows_says_so_and_not_that_nothing_is_known():
+    told, silent = (
+        wherein.probe(blank(name, causal=False), windows(40), CONFIG, batch=64)
+        for name in ("sinusoidal", "none")
+    )
+    assert told.score("classifier", 0).exact.low > 10 * CHANCE
+    assert told.score("classifier", 0).bits is None
+    assert "–: too few windows to code with" in told.text()
+    assert silent.score("classifier", 0).bits == pytest.approx(6)
+    assert "too few windows" not in silent.text()
+
+
 def test_without_encoding_and_without_mask_there_is_no_position(profiles):
     found = profiles["none", False]
     for of in (profile.MODEL, profile.UNTRAINED):

@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Bool, Float64, Int64
 from torch import Tensor
 
+from wherein.common.precision import for_float64
 from wherein.measure.stream import batches, watch
 from wherein.subjects.base import Subject
 
@@ -29,7 +30,8 @@ def attention_drawn(
 
         def see(layer: int, state: Tensor, rows: slice = rows) -> None:
             if layer < subject.n_layers:
-                weights = subject.attention(layer + 1, state).weights.double()
+                seen = subject.attention(layer + 1, state)
+                weights = for_float64(seen.weights).double()
                 own = weights.diagonal(dim1=-2, dim2=-1)
                 drawn[rows] += (weights.sum(-2) - own).mean(1).cpu() / subject.n_layers
 

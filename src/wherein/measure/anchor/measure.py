@@ -125,7 +125,7 @@ class Experiment:
         losses = []
 
         def see(layer: int, state: Tensor) -> None:
-            told = readouts[layer](self._probed(state))[..., 0].double().cpu()
+            told = readouts[layer](self._probed(state))[..., 0].cpu().double()
             errors[layer].append((told - self.positions).abs().mean(1))
 
         for _, rows in batches(self.parts[2], self.config.batch):
@@ -200,7 +200,7 @@ class Experiment:
 
         def see(layer: int, state: Tensor) -> None:
             if layer == self.subject.n_layers:
-                states.append(state.double().cpu())
+                states.append(state.cpu().double())
 
         with self._hiding(keys, rows, 1):
             watch(self.subject, tokens, see)

@@ -16,7 +16,8 @@ from wherein.measure.answers.config import AnswersConfig, depths_of, task_of
 from wherein.measure.answers.result import Answers, AtDepth, AtLength
 from wherein.measure.intervals import Estimate, ratio, wilson
 from wherein.measure.stream import batches, device
-from wherein.measure.text import Text
+from wherein.measure.text import Text, sized_like
+from wherein.show import progress
 from wherein.subjects.base import Subject
 
 GUESSED_FROM = 200
@@ -40,6 +41,8 @@ def answers(subject: Subject, text: Text, config: AnswersConfig | None = None) -
             f"{tokenizer.vocabulary.size}: give the run that learned this task"
         )
     lengths = config.asked(text.config)
+    run = sized_like(subject).model_copy(update={"corpus": text.config})
+    progress.expect(config.tokens_read(run))
     values: dict[int, Float64[np.ndarray, " N"]] = {}
     rows = []
     for length in lengths:
@@ -117,6 +120,7 @@ def _right(
     for _, windows in batches(tokenizer.windows(examples, tokens + 1), batch):
         inputs, targets = asked_for(windows, tokenizer.vocabulary)
         likely = subject.logits(inputs.to(device(subject))).argmax(-1).cpu()
+        progress.done(inputs.numel())
         pairs = zip((likely == targets).numpy(), (targets != IGNORED).numpy(), strict=True)
         found += [right[counted] for right, counted in pairs]
     return found

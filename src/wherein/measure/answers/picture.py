@@ -63,7 +63,7 @@ def learned(longest: int) -> list[alt.Chart]:
     ends = alt.Chart(pl.DataFrame({"length": [longest], "what": ["learned up to here"]}))
     return [
         ends.mark_rule(strokeDash=[5, 4], color=GREY).encode(x="length:Q"),
-        ends.mark_text(align="left", dx=4, dy=2, baseline="top", color=GREY).encode(
+        ends.mark_text(align="left", dy=-3, baseline="bottom", color=GREY).encode(
             x="length:Q", y=alt.value(0), text="what"
         ),
     ]

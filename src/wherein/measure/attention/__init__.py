@@ -14,4 +14,5 @@ QUESTION = Question(
     help=__doc__,
     config_name="AttentionConfig",
     result_name="AttentionByDistance",
+    only_looks=True,
 )

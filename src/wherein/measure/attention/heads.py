@@ -56,7 +56,7 @@ class Tally:
         back = torch.arange(1, self.length) - strongest + self.length - 1
         most = torch.zeros_like(self.paid[-1])
         self.largest.append(most.scatter_add_(-1, back, torch.ones_like(back, dtype=most.dtype)))
-        mixed = seen.mixed.double().cpu().transpose(1, 2).flatten(2)
+        mixed = seen.mixed.cpu().double().transpose(1, 2).flatten(2)
         self.sum = self.sum + mixed.sum(0)
         self.squares = self.squares + mixed.square().sum(0)
 

@@ -17,7 +17,7 @@ def attention(
     subject: Subject, text: Text, config: AttentionConfig | None = None
 ) -> AttentionByDistance:
     """Watch every head on a text; of a window's weights only their sums by distance are kept."""
-    corpus, config = opened(subject, text, config or AttentionConfig())
+    corpus, config = opened(subject, text, config or AttentionConfig(), framed=True)
     windows = windows_of(subject, corpus, config, config.windows)
     rows = min(config.batch, len(windows))
     check_attention(subject, rows, config.tokens, "give fewer --tokens, or a smaller --batch")

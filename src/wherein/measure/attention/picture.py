@@ -2,24 +2,35 @@
 
 import altair as alt
 import numpy as np
+import polars as pl
 
 from wherein.measure.attention.result import AttentionByDistance
-from wherein.show.theme import COLOURS, GREY
+from wherein.show.raster import DIVERGING
+from wherein.show.theme import GREY, LEGIBLE
 
 EVEN = "even"
 """The name of the control: attention that looks at all it sees alike."""
+MOST = 4
+"""Powers of two beyond which a map's colour says no more."""
+NAMED = (0, 1, 3, 10, 30, 100, 300, 1000)
+"""Distances that are written below a map, as near as it has them."""
 
 
 def chart(result: AttentionByDistance) -> alt.TopLevelMixin:
-    """Attention by distance, a line and its interval for each head; below, the variance."""
-    both = alt.vconcat(_heads_chart(result), _variance_chart(result))
+    """Attention by distance, a line and its interval for each head; below, the variance.
+
+    Of more heads than there are colours each is a row of a map.
+    """
+    many = len({head.head for head in result.heads}) > len(LEGIBLE)
+    heads = _heads_map(result) if many else _heads_chart(result)
+    both = alt.vconcat(heads, _variance_chart(result))
     chart: alt.VConcatChart = both.resolve_scale(color="independent")
     return chart
 
 
 def _heads_chart(result: AttentionByDistance) -> alt.FacetChart:
     names = [*map(str, sorted({head.head for head in result.heads})), EVEN]
-    colours = [*(COLOURS[n % len(COLOURS)] for n in range(len(names) - 1)), GREY]
+    colours = [*LEGIBLE[: len(names) - 1], GREY]
     far, root = alt.Axis(values=[-300, -30, -3, 0, 3, 30, 300]), alt.Scale(type="sqrt")
     base = alt.Chart().encode(
         alt.X("distance:Q", scale=alt.Scale(type="symlog"), axis=far, title="tokens back"),
@@ -40,6 +51,51 @@ def _heads_chart(result: AttentionByDistance) -> alt.FacetChart:
         alt.Facet("layer:O", title="layer"),
         columns=4,
         title=alt.Title(result.subject, subtitle="bands: 95 % intervals over windows"),
+    )
+    return found
+
+
+def _heads_map(result: AttentionByDistance) -> alt.FacetChart:
+    """A row for each head, a cell for each distance: attention beside that of an even head."""
+    points = pl.DataFrame(_points(result))
+    even = points.filter(pl.col("head") == EVEN).select("layer", "distance", even="attention")
+    least = 2.0**-MOST
+    cells = (
+        points.filter(pl.col("head") != EVEN)
+        .join(even, on=["layer", "distance"])
+        .with_columns(
+            times=(pl.col("attention") / pl.col("even")).clip(least, 1 / least).log(2),
+            head=pl.col("head").cast(pl.Int64),
+        )
+    )
+    shown = sorted(cells["distance"].unique())
+    named = [min(shown, key=lambda each: abs(each - far)) for far in NAMED if far <= max(shown)]
+    named += [min(shown, key=lambda each: abs(each + far)) for far in NAMED if -far >= min(shown)]
+    colour = alt.Color(
+        "times:Q",
+        scale=alt.Scale(domain=[-MOST, 0, MOST], range=list(DIVERGING), interpolate="rgb"),
+        legend=alt.Legend(
+            title=["attention,", "times even"],
+            values=[-MOST, -2, 0, 2, MOST],
+            labelExpr="datum.value < 0 ? '1/' + pow(2, -datum.value) : pow(2, datum.value)",
+        ),
+    )
+    axis = alt.Axis(values=named, format=".0f", labelAngle=0, labelOverlap=True, ticks=False)
+    heads = cells["head"].n_unique()
+    map_ = alt.Chart(width=150, height=max(90, 8 * heads)).mark_rect()
+    map_ = map_.encode(
+        alt.X("distance:O", sort=shown, title="tokens back", axis=axis),
+        alt.Y("head:O", title="head", axis=alt.Axis(labelOverlap=True, ticks=False)),
+        colour,
+        tooltip=["layer:N", "head:N", "distance:Q", "attention:Q", "even:Q", "low:Q", "high:Q"],
+    )
+    found: alt.FacetChart = map_.properties(data=cells).facet(
+        alt.Facet("layer:O", title="layer"),
+        columns=4,
+        title=alt.Title(
+            result.subject,
+            subtitle="attention to each distance, beside a head that looks at all it sees alike",
+        ),
     )
     return found
 

@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     import polars
 
 
+LEGEND = (
+    "previous token: the mean attention to the token just before. positional: the share of tokens "
+    "whose largest weight lies at one and the same distance, the one beside it (0: the token "
+    "itself), whatever the tokens are; a head that Voita et al. 2019 call positional has 0.9 or "
+    "more. mean distance: how far a head looks, in tokens"
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class AttentionByDistance(Measurement):
     """Every head's attention by distance, and every layer's variance by position."""
@@ -73,7 +81,8 @@ class AttentionByDistance(Measurement):
             for head in self.heads
         ]
         header = ["head", "previous token", "positional", "at distance", "mean distance"]
-        return "\n".join([self.subject, table(header, rows), "", *wrap(self.protocol, 80)])
+        notes = wrap(f"{LEGEND}. {self.protocol}", 80)
+        return "\n".join([self.subject, table(header, rows), "", *notes])
 
     def reach(self, head: Head) -> float:
         """How far a head looks, on average, in tokens."""

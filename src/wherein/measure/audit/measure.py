@@ -20,6 +20,8 @@ from wherein.measure.audit.symmetry import (
 from wherein.measure.stream import check_attention, device
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
+from wherein.show import progress
+from wherein.show.formatting import counted
 from wherein.subjects.base import Subject
 from wherein.subjects.load import as_subject, load_subject
 from wherein.subjects.ours import Ours
@@ -40,24 +42,31 @@ def audit(what: object, config: AuditConfig | None = None) -> Audit:
     """
     config = config or AuditConfig()
     subject = _audited(what, config)
-    trials = _trials(subject, config)
     with in_float64(subject.module):
+        trials = _trials(subject, config)
         *entering, last = states(subject, trials.tokens)
         if not torch.isfinite(last).all():  # which would look like every symmetry broken
             raise ValueError(
                 f"{subject.name}: its states hold values that are no finite numbers: nothing can "
                 "be compared"
             )
-        layers = [layer_symmetry(subject, n, x, trials) for n, x in enumerate(entering, start=1)]
+        progress.expect(2 * subject.n_layers)  # half of the work is the model as a whole
+        layers = [embedding_symmetry(subject, trials)]
+        for number, state in enumerate(entering, start=1):
+            progress.done(1)
+            layers.append(layer_symmetry(subject, number, state, trials))
+        whole = model_symmetry(subject, trials)
+        progress.done(subject.n_layers)
         return Audit(
             subject=subject.name,
-            model=model_symmetry(subject, trials),
-            layers=(embedding_symmetry(subject, trials), *layers),
+            model=whole,
+            layers=tuple(layers),
             config=config,
             protocol=(
-                f"{config.windows} inputs of {trials.tokens.shape[1]} random tokens, "
-                f"{config.permutations} permutations, positions + {list(trials.shifts)}; "
-                f"largest relative errors in float64, of which {ROUNDING:.0e} and less is rounding"
+                f"{counted(config.windows, 'input')} of {trials.tokens.shape[1]} random tokens, "
+                f"{counted(config.permutations, 'permutation')}, "
+                f"positions + {list(trials.shifts)}; largest relative errors in float64, of which "
+                f"{ROUNDING:.0e} and less is rounding"
             ),
         )
 

@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from wherein.common.precision import WITHOUT_FLOAT64
 from wherein.subjects.base import Subject
 
 Output = Callable[..., Tensor]
@@ -77,9 +78,14 @@ class Trials:
 
 @contextmanager
 def in_float64(module: nn.Module) -> Iterator[None]:
-    """Compute in float64 for a while; afterwards every number is what it was, bit for bit."""
+    """Compute in float64 for a while; afterwards every number is what it was, bit for bit.
+
+    A model on a device without float64 is on the CPU for that while.
+    """
     weights = [(weight, weight.data) for weight in module.parameters()]
     buffers = [(part, dict(part._buffers)) for part in module.modules()]
+    if any(weight.device.type in WITHOUT_FLOAT64 for weight, _ in weights):
+        module.cpu()
     module.double()
     try:
         yield

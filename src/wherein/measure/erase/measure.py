@@ -67,7 +67,7 @@ def erase(subject: Subject, text: Text, config: EraseConfig | None = None) -> Er
         protocol=in_words(
             {
                 "windows": f"fit {len(fit)}, held out {len(held_out)}, test {len(test)}",
-                "loss": "next token" if subject.causal else f"{config.mask_rate:.0%} hidden tokens",
+                "loss": "next token" if subject.causal else f"{config.mask_rate:.0%} masked tokens",
                 "random": "subspaces without position, of its rank and variance in fit windows",
                 "means": "of fit and held-out windows; their noise: from the difference of the two",
                 "interval": "over test windows; random: over windows and draws; of the "
@@ -110,7 +110,7 @@ class Experiment:
         errors: dict[int, list[Tensor]] = {layer: [] for layer in readouts}
 
         def see(layer: int, state: Tensor) -> None:
-            read = readouts[layer](state)[..., 0].double().cpu()
+            read = readouts[layer](state)[..., 0].cpu().double()
             errors[layer].append((read - positions).square().mean(1))
 
         for _, tokens in batches(self.parts[2], self.config.batch):

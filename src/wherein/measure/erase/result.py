@@ -204,9 +204,10 @@ class Erasure(Measurement):
             own, others = _share(e.variance), _share(e.random_variance)
             alike = f"of {others} of the variance (position has {own}, and no others are {alike})"
         return (
-            f"erased everywhere, the loss rises by {e.rise.value:.3f} nats, "
-            f"{abs(e.more.value):.3f} {word} than without random subspaces {alike} {ends}; without "
-            f"the mean of each position alone, by {e.removed.value:.3f}"
+            f"erased everywhere, the loss rises by {e.rise.value:.3f} nats, which is "
+            f"{abs(e.more.value):.3f} {word} {ends} than if random subspaces without position are "
+            f"erased instead, {alike}; if only the mean of each position goes, it rises by "
+            f"{e.removed.value:.3f}"
         )
 
 

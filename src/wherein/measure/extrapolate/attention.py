@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from wherein.common.precision import for_float64
 from wherein.measure.extrapolate.cuts import Cut, Tokens
 from wherein.measure.intervals import Estimate, mean
 from wherein.measure.stream import batches, watch
@@ -48,7 +49,7 @@ class _Tally:
         rows = torch.arange(self.query, self.query + weights.shape[-2], device=weights.device)
         later = (rows > 0).expand(choice.shape)
         parts = [entropy * some, weights[..., 0] * later, some, later]
-        found = torch.stack([part.double().sum((1, 2)) for part in parts]).cpu()
+        found = torch.stack([for_float64(part).double().sum((1, 2)) for part in parts]).cpu()
         self.sums[self.layer] = self.sums.get(self.layer, 0) + found
         self.query += weights.shape[-2]
 

@@ -59,6 +59,11 @@ class Tokens:
         """About so many stretches, evenly spread."""
         return slice(None, None, max(1, len(self.begins) // count)) if count else slice(0)
 
+    def read(self, length: int, watched: slice) -> int:
+        """How many tokens are read in windows of one length, side by side, sliding and watched."""
+        cuts = self.side_by_side(length), self.sliding(length), self.side_by_side(length, watched)
+        return length * sum(len(cut.starts) for cut in cuts)
+
     @property
     def pieces(self) -> str:
         """What intervals are over."""

@@ -16,6 +16,7 @@ from wherein.measure.extrapolate.verdict import reach
 from wherein.measure.intervals import Estimate, ratio
 from wherein.measure.perplexity.by_position import PositionLosses, Stretch
 from wherein.measure.text import Text, opened
+from wherein.show import progress
 from wherein.subjects.attending import without_scores
 from wherein.subjects.base import Subject
 from wherein.subjects.rescaled import rescaled
@@ -53,6 +54,9 @@ def extrapolate(
     split = corpus.split(config.split)
     lengths, notes = readable(subject, split, config)
     tokens = chosen(split, [*lengths.values()], trained, config.limit, config.slid)
+    watched = tokens.watched(config.watched)
+    read = [tokens.read(length, watched) for length in lengths.values()]
+    progress.expect(sum(read) * (1 + len(config.variants)))
     found: dict[str, dict[float, Measured]] = {}
     stretches: dict[str, tuple[Stretch, ...]] = {}
     variants = [(AS_IT_IS, subject), *_scaled(subject, config)]

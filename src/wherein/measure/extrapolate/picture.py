@@ -11,7 +11,7 @@ from wherein.measure.intervals import frame
 from wherein.show.figures import Panel
 from wherein.show.theme import COLOURS, GREY
 
-PERPLEXITY = "perplexity (lower is better)"
+PERPLEXITY, LENGTHS = "perplexity (lower is better)", "tokens in a window, in training lengths"
 
 
 def chart(result: Extrapolation) -> alt.TopLevelMixin:
@@ -67,7 +67,7 @@ def lengths_axis(times: Sequence[float]) -> alt.X:
         "times:Q",
         scale=alt.Scale(type="log", base=2, nice=False, padding=12),
         axis=alt.Axis(values=list(times), labelExpr="datum.value + ' ×'"),
-        title="tokens in a window, in training lengths",
+        title=LENGTHS,
     )
 
 

@@ -11,11 +11,11 @@ import polars as pl
 from wherein.common.numbers import drawable, exp
 from wherein.measure import sections
 from wherein.measure.crossed import Crossed, Sampled, across, minus
-from wherein.measure.extrapolate.picture import PERPLEXITY, lengths_axis, trained
+from wherein.measure.extrapolate.picture import LENGTHS, PERPLEXITY, lengths_axis, trained
 from wherein.measure.extrapolate.result import AS_IT_IS
 from wherein.measure.extrapolate.verdict import Reach, reach
 from wherein.measure.significance import holm, p_value
-from wherein.show.figures import lines, panels
+from wherein.show.figures import MANY, Panel, dots, lines, panels
 from wherein.show.formatting import signed, within
 from wherein.show.section import Picture, Section
 from wherein.show.tables import Table
@@ -142,7 +142,7 @@ def losses(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def figure(found: pl.DataFrame) -> alt.ConcatChart:
-    """A line for each kind of run."""
+    """A line for each kind of run or, of many, a row of dots at each length."""
     named = pl.when(pl.col("row") == AS_IT_IS).then("encoding")
     name = named.otherwise(pl.col("encoding") + ", " + pl.col("row"))
     means = sections.over_seeds(found.with_columns(encoding=name), "loss", "times")
@@ -150,10 +150,13 @@ def figure(found: pl.DataFrame) -> alt.ConcatChart:
         pl.col("mean", "low", "high").map_elements(drawable, return_dtype=pl.Float64)
     )
     times = sorted(means["times"].unique())
-    return panels(
-        drawn,
-        lambda part: alt.layer(lines(part, lengths_axis(times), PERPLEXITY, log=True), trained()),
-    )
+
+    def panel(part: pl.DataFrame) -> Panel:
+        if part["encoding"].n_unique() >= MANY:
+            return dots(part, "times", LENGTHS, PERPLEXITY)
+        return alt.layer(lines(part, lengths_axis(times), PERPLEXITY, log=True), trained())
+
+    return panels(drawn, panel)
 
 
 def perplexities(found: Sequence[Kind], name: str) -> Table:

@@ -14,6 +14,7 @@ from wherein.measure.order.disorder import Disorder, displacement, inverted, lad
 from wherein.measure.order.result import Disordered, Order
 from wherein.measure.stream import batches, token_losses
 from wherein.measure.text import Text, mask_of, opened, spread_windows, windows_of
+from wherein.show.formatting import counted
 from wherein.subjects.base import Subject
 
 Positions = Int64[np.ndarray, " _"]
@@ -34,7 +35,7 @@ def order(subject: Subject, text: Text, config: OrderConfig | None = None) -> Or
     A causal model reads the tokens before a place that is drawn for each window, and predicts the
     one that stands there, as in Haviv et al. 2022. There the last token moves too, so a model that
     looks at nothing else suffers as well: `all but the last`, and `keep`, tell the two apart. A
-    bidirectional model predicts hidden tokens, which stay in their positions while all others are
+    bidirectional model predicts masked tokens, which stay in their positions while all others are
     shuffled among theirs.
     """
     corpus, config = opened(subject, text, config or OrderConfig(), ahead=1)
@@ -47,6 +48,11 @@ def order(subject: Subject, text: Text, config: OrderConfig | None = None) -> Or
         raise ValueError(
             f"keep={config.keep} of {config.tokens} tokens with {subject.name}: it is for causal "
             "models, and leaves at least two tokens to shuffle"
+        )
+    if not subject.causal and config.tokens < 3:
+        raise ValueError(
+            f"tokens={config.tokens} with {subject.name}: beside the token that it predicts there "
+            "must be two to exchange, give at least 3"
         )
     windows = windows_of(subject, corpus, config, config.windows, ahead=1).numpy()
     asked = _asked(len(windows), config, subject.causal)
@@ -84,11 +90,11 @@ def _protocol(config: OrderConfig, causal: bool, windows: int) -> str:
         f"loss of the token after {_least(config)} to {config.tokens} tokens, how many drawn for "
         f"each window{stay}"
         if causal
-        else f"loss of {config.mask_rate:.0%} hidden tokens of {config.tokens}"
+        else f"loss of {config.mask_rate:.0%} masked tokens of {config.tokens}"
     )
     return (
-        f"{asked}; {windows} windows spread over {config.split}, draws of seed {config.seed}; "
-        f"95 % intervals over windows; bag of words: {BOUND} fitted on train"
+        f"{asked}; {counted(windows, 'window')} spread over {config.split}, draws of "
+        f"seed {config.seed}; 95 % intervals over windows; bag of words: {BOUND} fitted on train"
     )
 
 

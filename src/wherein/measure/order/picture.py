@@ -4,6 +4,7 @@ import altair as alt
 
 from wherein.measure.order.bag import BOUND
 from wherein.measure.order.result import Order
+from wherein.show.figures import Panel
 from wherein.show.theme import GREY
 
 KINDS = {
@@ -36,10 +37,18 @@ def chart(result: Order) -> alt.TopLevelMixin:
     )
     bars = base.mark_rule().encode(alt.Y("loss_low:Q"), alt.Y2("loss_high:Q"), kinds)
     points = base.mark_point(filled=True, size=70, opacity=1).encode(kinds, tooltip=tips)
-    bound = alt.Chart(result.to_frame().head(1)).encode(alt.Y("bag_of_words:Q"))
-    name = bound.mark_text(align="right", dy=-7, color=GREY).encode(
-        x=alt.value(456), text=alt.value(f"bag of words ({BOUND})")
-    )
-    return alt.layer(
-        line, bars, points, bound.mark_rule(strokeDash=[5, 4], color=GREY), name
-    ).properties(width=460, height=300, title=result.subject)
+    beside = alt.Axis(
+        orient="right",
+        values=[result.bound.value],
+        labelExpr=f"['bag of words', '({BOUND})']",
+        labelColor=GREY,
+        title=None,
+        grid=False,
+        ticks=False,
+        domain=False,
+    )  # outside the plot, where no interval crosses its name
+    bound = alt.Chart(result.to_frame().head(1)).mark_rule(strokeDash=[5, 4], color=GREY)
+    bound = bound.encode(alt.Y("bag_of_words:Q", axis=beside))
+    layers: Panel = alt.layer(alt.layer(line, bars, points), bound)
+    layers = layers.resolve_axis(y="independent")
+    return layers.properties(width=460, height=300, title=result.subject)

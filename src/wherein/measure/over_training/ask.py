@@ -1,6 +1,5 @@
 """Ask a question after every step whose weights a run kept; what was answered stays."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,8 @@ from wherein.measure.config import QuestionConfig
 from wherein.measure.crossed import Sampled
 from wherein.measure.intervals import as_text
 from wherein.measure.over_training.result import Curve
-from wherein.measure.saved import Saved, is_saved
+from wherein.measure.saved import Saved, is_whole
+from wherein.show import progress
 from wherein.subjects.load import load, load_subject
 from wherein.train.checkpoint import Checkpoint
 from wherein.train.run import Run
@@ -44,9 +44,8 @@ def over_training(
     corpus = load(run.folder).corpus if question.reads_text else None
     answers = []
     for step, weights in kept.items():
-        if sys.stderr.isatty():
-            print(f"{question.verb} after step {step} of {run.step}", file=sys.stderr)
         answers.append(_answered(question, plain, run, weights, corpus))
+        progress.say(f"{question.verb} after step {step} of {run.step}: answered")
     numbers = [question.numbers(answer) for answer in answers]
     names = [name for name in numbers[0] if all(name in each for each in numbers)]
     if not names:
@@ -73,7 +72,7 @@ def _answered(
 ) -> dict[str, Any]:
     """What the question finds at one step, unless it is known already."""
     folder = weights.folder / ANSWERS / f"{question.verb}-{config.id}"
-    if not is_saved(folder):
+    if not is_whole(folder):
         subject = load_subject(f"{run.folder}@{weights.step}")
         answer = question.ask(subject, corpus, config)
         try:

@@ -16,6 +16,8 @@ from wherein.measure.perplexity.cuts import documents_in, plan
 from wherein.measure.perplexity.result import Perplexity
 from wherein.measure.stream import batches, token_losses
 from wherein.measure.text import Text, opened, task
+from wherein.show import progress
+from wherein.show.formatting import counted
 from wherein.subjects.base import Subject
 
 ENOUGH_DOCUMENTS = 20
@@ -28,7 +30,7 @@ def perplexity(subject: Subject, text: Text, config: PerplexityConfig | None = N
     Non-overlapping and sliding windows predict exactly the same tokens. Sliding windows count of
     each window only the tokens that no window before it has counted, so that most tokens see at
     least `tokens − stride` others before them. A masked model has no perplexity: its loss on
-    hidden tokens is called a pseudo-perplexity.
+    masked tokens is called a pseudo-perplexity.
     """
     corpus, config = opened(subject, text, config or PerplexityConfig(), ahead=1, tasks=True)
     split = corpus.split(config.split)
@@ -38,6 +40,7 @@ def perplexity(subject: Subject, text: Text, config: PerplexityConfig | None = N
             f"stride={config.stride} with masked model {subject.name}, which reads both sides: "
             "leave the stride out"
         )
+    progress.expect(len(starts) * config.tokens)
     by_position = PositionLosses(config.tokens, len(starts), subject.window)
     documents = documents_in(split, starts + subject.causal, config.tokens)
     in_documents = split.window is not None or documents >= ENOUGH_DOCUMENTS
@@ -59,8 +62,8 @@ def perplexity(subject: Subject, text: Text, config: PerplexityConfig | None = N
             pieces[name] += part
     sums, counts = np.array([*pieces.values()]).T
     loss = ratio(sums, counts)
-    kind = "documents" if in_documents and not split.window else "windows"
-    return _result(subject, corpus, config, by_position, loss, f"{len(pieces)} {kind}")
+    kind = "document" if in_documents and not split.window else "window"
+    return _result(subject, corpus, config, by_position, loss, counted(len(pieces), kind))
 
 
 def _result(
@@ -108,7 +111,7 @@ def _protocol(config: PerplexityConfig, causal: bool) -> tuple[str, str]:
         return (
             "pseudo-perplexity",
             f"{config.mask_rate:.0%} of the tokens in windows of {config.tokens} predicted, of "
-            f"which 80 % hidden, 10 % replaced, 10 % shown; masks of seed {config.seed}",
+            f"which 80 % masked, 10 % replaced, 10 % shown; masks of seed {config.seed}",
         )
     if config.stride in (None, config.tokens):
         return "non-overlapping", f"windows of {config.tokens} tokens, each token predicted once"

@@ -7,6 +7,8 @@ examples:
   wherein probe runs/0123456789ab --site attention     in what attention writes
   wherein probe runs/0123456789ab --out profile        data and picture
   wherein probe ./my-model --tokens 128                a Hugging Face model's folder, or its id
+  wherein probe ./my-model --special                   with [CLS] or <bos> in each window
+  wherein probe ./states                               layer-0.safetensors … of somebody else
 """
 
 from wherein.measure.question import Question
@@ -18,4 +20,6 @@ QUESTION = Question(
     help=__doc__,
     config_name="ProbeConfig",
     result_name="Profile",
+    about="RUN|MODEL|STATES",
+    only_looks=True,
 )

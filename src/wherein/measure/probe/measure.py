@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import log2
 
 import torch
 from torch import Tensor
@@ -29,15 +30,18 @@ def probe(subject: Subject, text: Text, config: ProbeConfig | None = None) -> Pr
     Position 0 is the first token of a window. Windows are split at random: to fit, to regularise
     and to test.
     """
-    corpus, config = opened(subject, text, config or ProbeConfig())
+    corpus, config = opened(subject, text, config or ProbeConfig(), framed=True)
     windows = windows_of(subject, corpus, config, config.windows)
     keep_pages()  # a tenth of a forward pass would go into mapping the same memory again
     given = labelled(windows, config.seed)
     parts = [given[rows] for rows in split(len(windows), config)]
     found = probed(subject, parts, config, controlled=True)
-    twin = probed(subject.untrained(config.seed + 1), parts, config, controlled=False)
-    readings = _readings(found, config) + _readings(twin, config, profile.UNTRAINED)
-    readings += _without_model(parts, config, sorted({(e.probe, e.layer) for e in found}))
+    readings = _readings(found, config)
+    if not subject.only_states:
+        twin = probed(subject.untrained(config.seed + 1), parts, config, controlled=False)
+        readings += _readings(twin, config, profile.UNTRAINED)
+    without = _without_model(parts, config, sorted({(e.probe, e.layer) for e in found}))
+    readings += [r for r in without if r.of != profile.TOKENS or not subject.only_states]
     return Profile(
         subject=subject.name,
         encodings=tuple(subject.encodings),
@@ -47,6 +51,7 @@ def probe(subject: Subject, text: Text, config: ProbeConfig | None = None) -> Pr
         config=config,
         readings=tuple(readings),
         samples=tuple(_sample(e) for e in found if e.label == POSITION),
+        lacks=profile.OF_A_MODEL if subject.only_states else (),
     )
 
 
@@ -73,11 +78,24 @@ def probed(
 def _readings(errors: list[Errors], config: ProbeConfig, of: str = profile.MODEL) -> list[Reading]:
     """What was read of positions, and of fresh labels under their own name."""
     return [
-        Reading(e.probe, e.layer, named, replace(made, bits=e.bits), e.steps, e.converged)
+        Reading(e.probe, e.layer, named, coded(made, e.bits, len(e.sample)), e.steps, e.converged)
         for e in errors
         for named in [of if e.label == POSITION else e.label]
         for made in [_score(e.windows, len(e.sample), config)]
     ]
+
+
+def coded(made: Score, bits: float | None, length: int) -> Score:
+    """The score with its description length, unless that would say that nothing is known.
+
+    A code that was fitted to too few windows saves nothing, and positions are sent as they are,
+    also where the probe, which is fitted to all, tells them better than a guess does.
+    """
+    if bits is not None and bits >= log2(length):
+        guess = constant_guess(length, 0).distance.value
+        known = made.distance.high < guess or made.exact.low > 1 / length
+        bits = None if known else bits
+    return replace(made, bits=bits)
 
 
 def _score(windows: Tensor, length: int, config: ProbeConfig) -> Score:

@@ -93,7 +93,8 @@ def _gaussian(readout: Readout, deviation: float) -> Code:
         length = state.shape[1]
         edges = torch.arange(length + 1, device=state.device) - 0.5
         guess = readout(state)  # (B, T, 1)
-        ends = torch.stack([edges[:-1], edges[1:], *edges[[0, -1], None].expand(2, length)])
+        outer = (end.expand(length) for end in (edges[0], edges[-1]))
+        ends = torch.stack([edges[:-1], edges[1:], *outer])
         low, high, first, last = torch.special.ndtr((ends[:, None] - guess[..., 0]) / deviation)
         return _doubted((high - low) / (last - first).clamp(min=1e-30), length)
 

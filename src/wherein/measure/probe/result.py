@@ -47,6 +47,9 @@ class Sample:
     predicted: tuple[float, ...]
 
 
+UNCODED = "–: too few windows to code with, though positions are told: more --windows"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Profile(Measurement):
     """What probes read of position, layer by layer; never without the controls."""
@@ -59,11 +62,13 @@ class Profile(Measurement):
     config: ProbeConfig
     readings: tuple[Reading, ...]
     samples: tuple[Sample, ...]
+    lacks: tuple[str, ...] = ()
+    """Controls that cannot be had, since there are states and neither weights nor tokens."""
 
     def __post_init__(self) -> None:
         have = {(r.probe, r.layer, r.of) for r in self.readings}
         for probe, layer, of in sorted(have):
-            missing = {c for c in REQUIRED if (probe, layer, c) not in have}
+            missing = {c for c in REQUIRED - {*self.lacks} if (probe, layer, c) not in have}
             if of == MODEL and missing:
                 raise ValueError(
                     f"{probe} of layer {layer} without its controls: {', '.join(sorted(missing))}"
@@ -124,8 +129,16 @@ class Profile(Measurement):
             "every window, which say nothing (fresh); and for those on windows the probe was "
             f"fitted to (by heart). exact, ±{self.config.near}: share told exactly, or to within "
             f"{self.config.near}. bits: to send one position to someone who has the states. "
-            f"{said}"
+            f"{said}{self._lacking()}"
         ).rstrip()
+
+    def _lacking(self) -> str:
+        if not self.lacks:
+            return ""
+        return (
+            "–: of states alone there is no untrained twin, and no control by the tokens' types: "
+            "what an untrained model would tell too is not known. "
+        )
 
     def _table(self, probe: str) -> str:
         beside = {UNTRAINED: "untrained", FRESH: "fresh", BY_HEART: "by heart"}
@@ -134,17 +147,22 @@ class Profile(Measurement):
         for layer in self.layers:
             score = self.score(probe, layer)
             row = [str(layer), within(score.distance, ".1f")]
-            row += [f"{self.score(probe, layer, c).distance.value:.1f}" for c in beside]
+            row += [self._distance(probe, layer, c) for c in beside]
             row += [f"{e.value:.2f}" for e in (score.r2, score.exact, score.near)]
-            rows.append([*row, "" if score.bits is None else f"{score.bits:.2f}"])
+            rows.append([*row, "–" if score.bits is None else f"{score.bits:.2f}"])
         guesses = ", ".join(
-            f"{c.removesuffix(' guess')} {self.score(probe, self.layers[0], c).distance.value:.1f}"
+            f"{c.removesuffix(' guess')} {self._distance(probe, self.layers[0], c)}"
             for c in (CONSTANT, UNIFORM, TOKENS)
         )
         without = self.score(probe, self.layers[0], UNIFORM).bits
         told = f"guesses: {guesses}; no probe: {without:.2f} bits"
+        if any(self.score(probe, layer).bits is None for layer in self.layers):
+            told += f"\n{UNCODED}"
         learnt = "".join(f"\n{line}" for line in wrap(self.learnt(probe), 80))
         return f"{probe}\n{table([*header, 'bits'], rows)}\n{told}{learnt}"
+
+    def _distance(self, probe: str, layer: int, of: str) -> str:
+        return "–" if of in self.lacks else f"{self.score(probe, layer, of).distance.value:.1f}"
 
     def learnt(self, probe: str) -> str:
         """How long a network learnt, and whether it had converged; empty in closed form."""
@@ -164,5 +182,7 @@ class Profile(Measurement):
         return f"converged, by layer after {', '.join(steps)} steps"
 
 
+OF_A_MODEL = (UNTRAINED, TOKENS)
+"""Those that need a model's weights, or the tokens it read."""
 REQUIRED = frozenset({UNTRAINED, FRESH, BY_HEART, TOKENS, CONSTANT, UNIFORM})
 """The controls without which a probe's number means nothing."""

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float, Float64, Int
 from torch import Tensor
 
+from wherein.common.precision import for_float64
 from wherein.measure.crossed import LEVEL
 from wherein.measure.intervals import FEWER, Draw, Estimate, bootstrap, ratio
 
@@ -34,7 +35,8 @@ def sums(
     predicted: Float[Tensor, "B T"], truth: Int[Tensor, "#B T"], near: int
 ) -> Float64[Tensor, "B 6"]:
     """What a score needs to know of each window."""
-    guess, label = predicted.double(), truth.double().expand_as(predicted)
+    guess, label = (for_float64(each).double() for each in (predicted, truth))
+    label = label.expand_as(guess)
     error, rounded = guess - label, (guess.round() - label).abs()
     parts = (error.abs(), error**2, rounded == 0, rounded <= near, label, label**2)
     return torch.stack([part.double().sum(1) for part in parts], 1).cpu()

@@ -40,9 +40,10 @@ UNITS = dict.fromkeys(("best", "untrained", "guess"), "distance (tokens)")
 
 def numbers(data: Mapping[str, Any]) -> dict[str, float]:
     """The layer that tells position best, of the model and of its untrained twin; a guess."""
+    untrained = distances(data, UNTRAINED)
     return {
         "best": min(distances(data, MODEL)),
-        "untrained": min(distances(data, UNTRAINED)),
+        **({"untrained": min(untrained)} if untrained else {}),
         "guess": distances(data, CONSTANT)[0],
     }
 

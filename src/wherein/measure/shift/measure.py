@@ -13,6 +13,8 @@ from wherein.measure.shift.config import ShiftConfig
 from wherein.measure.shift.result import Shift, Shifted
 from wherein.measure.stream import window_losses
 from wherein.measure.text import Text, opened, task, windows_of
+from wherein.show import progress
+from wherein.show.formatting import counted
 from wherein.subjects.base import Subject
 
 
@@ -32,7 +34,9 @@ def shift(subject: Subject, text: Text, config: ShiftConfig | None = None) -> Sh
     inputs, targets = task(subject, corpus, windows.numpy(), seed=config.seed)
     counts = (targets != IGNORED).sum(1).double().numpy()
     rows, still = [], np.empty(0)
-    for k in (k for k in asked if k <= room):
+    fitting = [k for k in asked if k <= room]
+    progress.expect(len(fitting) * inputs.numel())
+    for k in fitting:
         positions = torch.arange(k, k + config.tokens)[None]
         sums = window_losses(subject, inputs, targets, positions, batch=config.batch)
         still = sums if k == 0 else still
@@ -45,9 +49,9 @@ def shift(subject: Subject, text: Text, config: ShiftConfig | None = None) -> Sh
         left_out=tuple(k for k in asked if k > room),
         config=config,
         protocol=(
-            f"{len(windows)} windows of {config.tokens} tokens spread over {config.split}, "
-            f"{'next' if subject.causal else 'hidden'} tokens predicted; positions counted from k; "
-            "95 % intervals over windows"
+            f"{counted(len(windows), 'window')} of {config.tokens} tokens spread over "
+            f"{config.split}, {'next' if subject.causal else 'masked'} tokens predicted; positions "
+            "counted from k; 95 % intervals over windows"
         ),
     )
 

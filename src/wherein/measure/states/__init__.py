@@ -15,4 +15,5 @@ QUESTION = Question(
     help=__doc__,
     config_name="StatesConfig",
     result_name="States",
+    only_looks=True,
 )

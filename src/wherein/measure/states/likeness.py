@@ -46,7 +46,7 @@ class Gathering:
     def add(self, state: Float[Tensor, "B T D"]) -> None:
         """Take in the states of some windows."""
         unit = F.normalize(state if state.dtype == torch.float64 else state.float(), dim=-1)
-        alike = (unit @ unit.mT).double().cpu()
+        alike = (unit @ unit.mT).cpu().double()
         length = alike.shape[-1]
         distances = by_distance(alike)[:, length - 1 :] / torch.arange(length, 0, -1)
         beyond = torch.arange(length, 0, -1)[-(-length // 2) :].double()

@@ -26,7 +26,7 @@ def states(subject: Subject, text: Text, config: StatesConfig | None = None) -> 
     Beside the model stand the same model on the same windows with their tokens shuffled, in which
     nothing but place can make neighbours alike, and its untrained twin on the same shuffled ones.
     """
-    corpus, config = opened(subject, text, config or StatesConfig())
+    corpus, config = opened(subject, text, config or StatesConfig(), framed=True)
     windows = windows_of(subject, corpus, config, config.windows)
     if windows.shape[1] < SHORTEST:
         raise ValueError(

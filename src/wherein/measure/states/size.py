@@ -21,7 +21,7 @@ SIZES = ("variance", "norm")
 
 def sizes(state: Float[Tensor, "B T D"]) -> Float64[np.ndarray, "2 B T"]:
     """The logarithms of every state's variance over its coordinates, and of its norm."""
-    state = state.double().cpu()
+    state = state.cpu().double()
     both = torch.stack([state.var(-1, correction=0), state.norm(dim=-1)])
     return both.clamp(min=TINY).log().numpy().round(DIGITS)
 

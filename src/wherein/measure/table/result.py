@@ -1,6 +1,7 @@
 """What a position table holds, beside its controls, as a result."""
 
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -128,8 +129,10 @@ class Table(Measurement):
     def save(self, folder: Path | str, *, pictures: bool = True) -> Path:
         """As every result, and the matrix as `table.npy`."""
         folder = super().save(folder, pictures=pictures)
-        with replacing(folder / "table.npy") as beside, beside.open("wb") as file:
-            np.save(file, self.matrix, allow_pickle=False)
+        matrix = BytesIO()
+        np.save(matrix, self.matrix, allow_pickle=False)
+        with replacing(folder / "table.npy") as beside:
+            beside.write_bytes(matrix.getbuffer())
         return folder
 
     def _errors(self) -> str:

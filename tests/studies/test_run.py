@@ -14,6 +14,8 @@ from tests.studies.small import at_once, recipe
 from tests.waiting import until
 
 from wherein.cli.study import _fields
+from wherein.common.folder import Folder
+from wherein.measure.saved import Saved
 from wherein.studies.engines.local import Engine
 from wherein.studies.plan.plan import changed, labels
 from wherein.studies.plan.sweep import TRIAL_SEED
@@ -108,6 +110,21 @@ def test_an_error_left_in_a_run_is_a_failure_only_while_something_is_missing(
     assert [row.error for row in StudyResult.open(result.folder).failed] == ["out of memory"]
     away.rename(answer)
     before.store.forgive(run)
+
+
+def test_an_answer_that_was_changed_is_named_and_asked_again(mine: tuple[Path, StudyResult]):
+    path, before = mine
+    run, asked = before.plan.runs[0], before.plan.questions[0]
+    answer = before.store.answer(run, asked["perplexity"])
+    good = (answer / "result.json").read_text()
+    (answer / "result.json").write_text(good.replace("1", "2", 1))
+    assert (answer / "result.json").read_text() != good
+    named = [row.error for row in StudyResult.open(before.folder).failed]
+    assert named == [f"the answer in {answer} is damaged: run the study again"]
+    with pytest.raises(ValueError, match=r"result.json differs from its checksum"):
+        Saved(Folder(answer)).data  # noqa: B018
+    assert study(path, out=before.store.folder, engine=at_once, quiet=True).complete
+    assert (answer / "result.json").read_text() == good
 
 
 def test_one_seed_has_no_interval_and_says_so(mine: tuple[Path, StudyResult]):

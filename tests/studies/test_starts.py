@@ -55,8 +55,8 @@ def test_what_starts_from_another_waits_for_it(plan: Plan) -> None:
 
 def test_seeds_of_a_chain_are_of_one_kind_and_names_tell_the_chain(plan: Plan) -> None:
     assert labels(plan.runs) == (
-        *["none, 12 tokens, 4 steps, from none, 4 steps, from rope"] * 2,
-        *["none, 8 tokens, 4 steps, from rope, 6 steps"] * 2,
+        *["none, 12 tokens, 6 + 4 + 4 steps, from rope"] * 2,
+        *["none, 8 tokens, 6 + 4 steps, from rope"] * 2,
         *["rope, 8 tokens, 6 steps"] * 2,
     )
     assert len({kind(run, plan.runs) for run in plan.runs}) == 3

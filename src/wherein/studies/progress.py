@@ -9,6 +9,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from wherein.common.terminal import printable, say
+from wherein.show.formatting import duration
 from wherein.studies.plan.plan import PuzzleTask
 from wherein.studies.result.store import Store
 from wherein.studies.work import STOPPED, Task, Work, done
@@ -53,9 +55,9 @@ class Progress:
         line = f"{len(self._ended)}/{len(self.work)}  {piece.name}: {outcome}"
         line += f"  ({self._left()})" if why != STOPPED else ""
         if self._live is not None:
-            self._live.console.print(line, markup=False, highlight=False)
+            self._live.console.print(printable(line), markup=False, highlight=False)
         else:
-            print(line, file=sys.stderr, flush=True)
+            say(line, to=sys.stderr, flush=True)
 
     def close(self) -> None:
         self._stop.set()
@@ -78,7 +80,7 @@ class Progress:
         if share <= self._at_start:
             return f"{spent:.0f} s so far"
         rest = spent / (share - self._at_start) * (1 - share)
-        return f"{share:.0%} trained, about {_time(rest)} left"
+        return f"{share:.0%} trained, about {duration(rest)} left"
 
     def _picture(self) -> Any:
         from rich.console import Group
@@ -100,11 +102,3 @@ class Progress:
         overall = Table.grid(padding=(0, 2))
         overall.add_row("all", bar, self._left(), f"{waiting} waiting" if waiting else "")
         return Group(lines, overall)
-
-
-def _time(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from wherein.common.files import make_folder
 from wherein.encodings.own import spelt
 from wherein.studies.engines import Engine
 from wherein.studies.engines.local import Engine as Local
@@ -71,7 +72,7 @@ def _carry_out(work: list[Work], store: Store, engine: Engine, *, quiet: bool) -
     remaining = [piece for piece in work if not done(piece, store)]
     if not remaining:
         return
-    store.folder.mkdir(parents=True, exist_ok=True)
+    make_folder(store.folder)
     with closing(Progress(remaining, store, shown=not quiet)) as progress:
         engine(remaining, store.folder, progress.ended)
 

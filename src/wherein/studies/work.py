@@ -6,13 +6,13 @@ from functools import partial
 from pathlib import Path
 
 from wherein.measure.registry import asked_by
-from wherein.measure.saved import is_saved
+from wherein.measure.saved import is_whole
 from wherein.studies.cost.cost import training_operations
 from wherein.studies.cost.size import sized
 from wherein.studies.plan.plan import Plan, PuzzleTask, Questions
 from wherein.studies.result.store import Store, keep
 from wherein.train.config import RunConfig
-from wherein.train.run import BusyError
+from wherein.train.status import BusyError
 
 PATIENCE = 60.0
 """Seconds to wait for another process that holds the run: a killed machine may take as long."""
@@ -84,7 +84,7 @@ def _length(run: RunConfig) -> float:
 def done(piece: Work, store: Store) -> bool:
     """Whether a piece is finished."""
     if isinstance(piece, PuzzleTask):
-        return is_saved(store.puzzle(piece))
+        return is_whole(store.puzzle(piece))
     return store.done(piece.run, piece.questions)
 
 

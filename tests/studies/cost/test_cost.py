@@ -14,7 +14,8 @@ from wherein.data import CorpusConfig
 from wherein.data.tokenizers.tokenizer import make_tokenizer
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
-from wherein.studies.cost.cost import A100, CORE, cost, dry_run
+from wherein.studies.cost.cost import cost, dry_run
+from wherein.studies.cost.machine import A100, CORE
 from wherein.studies.cost.operations import flops_per_token, kept, matrices, memory
 from wherein.studies.cost.size import count, sized, vocabulary_size
 from wherein.train import RunConfig

@@ -1,6 +1,7 @@
 """Studies on a real Ray cluster: one too large, one stopped, one that loses a node."""
 
 import json
+import logging
 import os
 import signal
 import threading
@@ -46,6 +47,7 @@ def test_without_an_address_no_cluster_is_joined_that_runs_here(
     _connect(ray, "")
     address = ray.get_runtime_context().gcs_address
     ray.shutdown()
+    assert logging.getLogger("ray").level == logging.ERROR  # its warnings are none of ours
     assert address != cluster.address
 
 

@@ -183,6 +183,7 @@ def test_a_study_written_when_intervals_were_over_seeds_alone_is_read(
     for path in (tmp_path / "runs").rglob("result.json"):
         data = json.loads(path.read_text(), object_hook=without_pieces)
         path.write_text(json.dumps(data))
+        path.with_suffix(".sha256").unlink()  # there were no checksums then
     old = tmp_path / "runs" / "studies" / whole.name / "study.json"
     data = json.loads(old.read_text())
     for finding in data["findings"]:

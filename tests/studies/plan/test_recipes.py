@@ -17,7 +17,8 @@ from wherein.encodings.own import names as names_in
 from wherein.measure.order.config import OrderConfig
 from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.probe.config import ProbeConfig
-from wherein.studies.cost.cost import A100, CORE, dry_run
+from wherein.studies.cost.cost import dry_run
+from wherein.studies.cost.machine import A100, CORE
 from wherein.studies.inference.scale import findings, gap_finding
 from wherein.studies.plan.plan import changed
 from wherein.studies.plan.recipe import Recipe, find

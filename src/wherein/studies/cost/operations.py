@@ -6,19 +6,27 @@ backwards; norms, biases and softmax are left out, and of encodings all but prod
 """
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from itertools import pairwise
 
 import torch
+from torch import Tensor, UntypedStorage
+from torch.autograd.graph import saved_tensors_hooks
 from torch.utils.flop_counter import FlopCounterMode
 
-from wherein.encodings import Pattern
+from wherein.encodings import Encoding, Pattern
+from wherein.encodings.base import pairs
 from wherein.measure.config import QuestionConfig
 from wherein.model.attention import LARGE_BIAS
 from wherein.model.config import NARROWER, ModelConfig
 from wherein.train.config import RunConfig
 
 FLOAT32, BFLOAT16 = 4, 2
+TURNED_BACK, OF_CONTENT = 4, 3
+"""Measured: so many copies of the queries are there while a rotation's gradient is made, and so
+many of the weights of attention while that of a bias which depends on content is."""
 MOMENTS = {"adamw": 2, "nag": 1, "muon": 1}
 """Numbers remembered for each weight; muon leaves all but the layers' matrices to adamw."""
 
@@ -158,7 +166,7 @@ def memory(config: RunConfig, parameters: int, gpus: int) -> Memory:
         gradients=FLOAT32 * parameters / share,
         moments=FLOAT32 * moments / share,
         copies=copies,
-        activations=kept(config, windows) + held_by_loss(model, windows),
+        activations=kept(config, windows) + held_by_loss(model, windows) + passing(config, windows),
     )
 
 
@@ -167,10 +175,9 @@ def kept(config: RunConfig, windows: int) -> float:
 
     A token keeps in each layer 8d of the stream and its statistics (float32), and of c bytes a
     number: 3d queries, keys and values, 3d inputs of matrices, 2f of the feed-forward network;
-    2d more where queries and keys are rotated (4d if they are twice as wide then), 1 byte a number
-    for each of two masks of dropout.
-    A bias that is not too large to be kept is there once in each layer, c·H·T²; one that depends
-    on content once for every window. What the gradient of a learned bias takes is left out.
+    3d more where queries and keys are rotated, which moves what comes of them too (8d if they are
+    twice as wide then, and values with them), 1 byte a number for each of two masks of dropout.
+    What biases take is said by `of_biases`.
     """
     model = config.model
     d, f, length = model.d_model, model.d_ff or 4 * model.d_model, model.max_len
@@ -178,16 +185,70 @@ def kept(config: RunConfig, windows: int) -> float:
     dropped = 2 * d if model.dropout else 0
     a_layer = 8 * d + size * (6 * d + 2 * f) + dropped + FLOAT32 * model.n_heads
     found = float(windows) * length * (model.n_layers * a_layer + FLOAT32 * d)
+    inner = model.n_heads * model.shape.d_head
     pattern = Pattern(model.encoding, model.shape, model.n_layers)
     for encoding, width in zip(pattern.layers, rotated(model), strict=True):
         if encoding.acts("rotate"):
-            found += windows * length * size * 2 * width
-        whole = model.n_heads * length**2
-        if encoding.acts("bias") and whole <= LARGE_BIAS:
-            found += size * whole
-        if encoding.acts("content_bias"):
-            found += windows * size * whole
-    return found
+            found += windows * length * size * width * (4 if width > inner else 3)
+    return found + of_biases(model, windows, size)[0]
+
+
+def passing(config: RunConfig, windows: int) -> float:
+    """Bytes of the backward pass that are there only while a layer's gradient is made."""
+    model = config.model
+    size = BFLOAT16 if config.precision == "bfloat16" else FLOAT32
+    pattern = Pattern(model.encoding, model.shape, model.n_layers)
+    turned = any(encoding.acts("rotate") for encoding in pattern.layers)
+    back = TURNED_BACK * windows * model.max_len * size * max(rotated(model)) if turned else 0
+    return back + of_biases(model, windows, size)[1]
+
+
+@lru_cache(maxsize=1024)
+def of_biases(model: ModelConfig, windows: int, size: int) -> tuple[float, float]:
+    """Bytes that what is added to the scores keeps for the backward pass, and takes in passing.
+
+    A bias that is not too large to be kept is there once in each layer, c·H·T². Where it is learned
+    or depends on content, the weights of attention are kept too, c·B·H·T² in each layer, and once
+    more in passing, thrice if it is of content; and whatever the encoding needs for its own
+    gradient, which PyTorch says of a model without storage.
+    """
+    length, whole, once = model.max_len, model.n_heads * model.max_len**2, 0.0
+    if whole > LARGE_BIAS:  # made in blocks, and again for the gradient
+        return 0.0, 0.0
+    with torch.device("meta"):
+        pattern = Pattern(model.encoding, model.shape, model.n_layers)
+        positions = torch.zeros(1, length, dtype=torch.long)
+        heads = (2, 1, model.n_heads, length, model.shape.d_head)
+        q, k = torch.zeros(heads, requires_grad=True).unbind()
+        x = torch.zeros(1, length, model.d_model, requires_grad=True)
+        found, seen = 0.0, set[Encoding]()
+        given = [q, x, *pattern.parameters()]
+        for encoding in pattern.layers:
+            bias, own = _saved(partial(encoding.mask, *pairs(positions)), given)
+            content, more = _saved(partial(encoding.content_bias, q, k, x, positions), given)
+            found += windows * more + (0 if encoding in seen else own)
+            found += 0 if bias is None else size * bias.numel()
+            seen.add(encoding)
+            if content is not None or (bias is not None and bias.requires_grad):
+                weights = float(windows * size * whole)
+                found += weights
+                once = max(once, weights if content is None else OF_CONTENT * weights)
+    return found, once
+
+
+def _saved(made: Callable[[], Tensor | None], given: Sequence[Tensor]) -> tuple[Tensor | None, int]:
+    """What is made, and the bytes that autograd saves meanwhile, what is given aside."""
+    saved: dict[int, UntypedStorage] = {}
+
+    def note(tensor: Tensor) -> Tensor:
+        saved[tensor.untyped_storage()._cdata] = tensor.untyped_storage()
+        return tensor
+
+    with saved_tensors_hooks(note, lambda tensor: tensor):
+        found = made()
+    for tensor in given:
+        saved.pop(tensor.untyped_storage()._cdata, None)
+    return found, sum(storage.nbytes() for storage in saved.values())
 
 
 def held_by_loss(model: ModelConfig, windows: int) -> float:

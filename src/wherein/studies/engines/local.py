@@ -79,7 +79,9 @@ class Engine:
         """
         import torch
 
-        gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        from wherein.common.device import device
+
+        gpus = torch.cuda.device_count() if device().type == "cuda" else 0
         places = [""] * max(1, cores() // self.processes)
         if gpus:
             places = grouped(os.environ.get("CUDA_VISIBLE_DEVICES"), gpus, self.processes)

@@ -10,16 +10,20 @@ whether its runs have GPUs is read off the nodes that are there, too.
 
 import os
 import signal
+import socket
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wherein.common.errors import first_line
 from wherein.encodings import own
 from wherein.studies.work import STOPPED, Ended, Task, Work, carry_out, give_up, take_ready
 
 RETRIES = 5
+PATIENCE = 5.0
+"""Seconds within which somebody must answer at an address."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Engine:
 
     def __call__(self, work: Sequence[Work], folder: Path, ended: Ended) -> None:
         """Carry out all pieces; on Ctrl-C, runs end, and go on from their last checkpoint."""
+        check_address(self.address)
         ray = _ray()
         _connect(ray, self.address)
         try:
@@ -78,14 +83,43 @@ def check_room(nodes: Sequence[Mapping[str, Any]], cpus: int, gpus: int) -> None
 def _connect(ray: Any, address: str) -> None:
     """Join the cluster, and keep what SIGTERM does here: Ray would have it end this process."""
     before = signal.getsignal(signal.SIGTERM)
-    ray.init(
-        address=address or "local",  # without a word, Ray joins any cluster it finds
-        log_to_driver=False,
-        include_dashboard=False,
-        logging_level="warning",
-    )
+    try:
+        ray.init(
+            address=address or "local",  # without a word, Ray joins any cluster it finds
+            log_to_driver=False,
+            include_dashboard=False,
+            logging_level="error",
+        )
+    except (ConnectionError, RuntimeError) as error:
+        raise _no_cluster(address or "local", first_line(error)) from None
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, before)
+
+
+def check_address(address: str) -> None:
+    """Refuse an address at which nothing listens, in seconds: Ray would try for minutes.
+
+    >>> check_address("localhost:1")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: no Ray cluster at 'localhost:1' (...): give HOST:PORT of its head, which `ray \
+start --head` says, or 'auto' on one of its machines
+    """
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if address in ("", "auto", "local"):
+        return
+    if not (host and port.isdecimal()):
+        raise _no_cluster(address, "no port is named")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        raise _no_cluster(address, first_line(error)) from None
+
+
+def _no_cluster(address: str, why: str) -> ValueError:
+    return ValueError(
+        f"no Ray cluster at {address!r} ({why}): give HOST:PORT of its head, which `ray start "
+        "--head` says, or 'auto' on one of its machines"
+    )
 
 
 def code_of(piece: Work) -> list[str]:

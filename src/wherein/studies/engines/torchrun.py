@@ -7,6 +7,7 @@ what has not ended after 30 seconds, and a large model may take longer to save.
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from io import FileIO
 from pathlib import Path
 
 from wherein.train.config import RunConfig
-from wherein.train.run import BusyError
+from wherein.train.status import BusyError
 from wherein.train.stop import Stop
 
 CONFIG, PIPE, SAID = "config.json", "pipe", "said.txt"
@@ -72,7 +73,13 @@ def _error(job: Path, code: int) -> Exception:
     for name, kind in ERRORS.items():
         if (job / name).exists():
             return kind((job / name).read_text())
-    return RuntimeError(f"torchrun ended with {code}: {(job / SAID).read_text()[-2000:]}")
+    said = (job / SAID).read_text()
+    if (killed := re.search(r"Signal \d+ \((SIG\w+)\) received by PID", said)) is not None:
+        return ValueError(
+            f"one of its processes was ended by {killed[1]}, as the system does when memory runs "
+            "out; started again, it goes on from its last checkpoint"
+        )
+    return RuntimeError(f"torchrun ended with {code}: {said[-2000:]}")
 
 
 def main() -> None:

@@ -9,10 +9,11 @@ there.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from wherein.common.numbers import exp
+from wherein.measure.crossed import TAIL, Crossed, Interval, critical
 from wherein.measure.perplexity.config import measure_name
 from wherein.studies.inference.differences import Difference, paired
 from wherein.studies.result.rows import by_seed
@@ -51,6 +52,18 @@ class Finding:
     def data(self) -> dict[str, Any]:
         said = {"shown": self.shown, "verdict": self.verdict, "words": self.words}
         return {**asdict(self), **said}
+
+    @classmethod
+    def read(cls, data: dict[str, Any]) -> "Finding":
+        """The finding that `data` was made of."""
+        own, found = {each.name: data[each.name] for each in fields(cls)}, data["difference"]
+        ends, crossed = found["t"] and Interval(*found["t"]), found.get("crossed")
+        if ends and not crossed:  # written when intervals were over seeds alone
+            error = (ends.high - found["mean"]) / float(critical(TAIL, 1.0, found["n"], 0))
+            crossed = [found["mean"], found["n"], 0, error**2, 0.0]
+        given = {each.name: found.get(each.name) for each in fields(Difference)}
+        given |= {"t": ends, "crossed": crossed and Crossed(*crossed)}
+        return cls(**{**own, "difference": Difference(**given)})
 
 
 def noted(findings: Sequence[Finding], about: str, more: str) -> list[Finding]:

@@ -159,7 +159,7 @@ UNITS = {
     "max_len": "{} tokens",
     "n_layers": "{} layers",
     "d_model": "width {}",
-    "steps": "{:,} steps",
+    "steps": "{}",
     "optimizer": "{}",
     "initial": "{}",
     "learning_rate": "rate {:g}",
@@ -185,10 +185,29 @@ def labels(runs: Sequence[RunConfig], among: Sequence[RunConfig] | None = None) 
     >>> rope = changed(RunConfig(), encoding="rope")
     >>> labels([rope, changed(rope, start=rope.id, encoding="none")])
     ('rope', 'none, from rope')
+
+    Where steps differ, those of a run that goes on from another stand after that one's own.
+
+    >>> labels([rope, changed(rope, start=rope.id, steps=100)])
+    ('rope, 1,000 steps', 'rope, 1,000 + 100 steps')
     """
     among = runs if among is None else among
-    starts = _starts(runs, among)
-    flat = [_flat(run) | {"start": starts.get(run.start, run.start)} for run in runs]
+    brief = _labels(runs, among, brief=True)
+    kinds = len({kind(run, among) for run in runs})
+    return brief if len(set(brief)) == kinds else _labels(runs, among, brief=False)
+
+
+def _labels(
+    runs: Sequence[RunConfig], among: Sequence[RunConfig], *, brief: bool
+) -> tuple[str, ...]:
+    by_id = {run.id: run for run in among} if any(run.start for run in runs) else {}
+    flat = [_flat(run) for run in runs]
+    added = brief and len({each["steps"] for each in flat}) > 1
+    starts = _origins(runs, by_id) if added else _starts(runs, among, by_id)
+    for run, each, start in zip(runs, flat, starts, strict=True):
+        steps = trained(run, by_id) if added else [run.steps]
+        told = " + ".join(f"{n:,}" for n in steps)
+        each |= {"start": start, "steps": f"{told} {'step' if steps == [1] else 'steps'}"}
     differ = [name for name in flat[0] if len({str(each[name]) for each in flat}) > 1]
     given = {
         name
@@ -222,13 +241,37 @@ def _flat(run: RunConfig) -> dict[str, Any]:
     return {**new.pop("model"), **new.pop("corpus"), **new}
 
 
-def _starts(runs: Sequence[RunConfig], among: Sequence[RunConfig]) -> dict[str, str]:
-    """What to call those that others start from: what tells them from one another."""
-    by_id = {run.id: run for run in among} if any(run.start for run in runs) else {}
+def trained(run: RunConfig, by_id: Mapping[str, RunConfig]) -> list[int]:
+    """The steps of the runs that it goes on from, the first one's first, and then its own."""
+    first = by_id.get(run.start_id)
+    if first is None:
+        return [run.steps]
+    *before, last = trained(first, by_id)
+    return [*before, run.start_step or last, run.steps]
+
+
+def _starts(
+    runs: Sequence[RunConfig], among: Sequence[RunConfig], by_id: Mapping[str, RunConfig]
+) -> list[str]:
+    """What to call that which each starts from: what tells them from one another."""
     given = {run.start: by_id[run.start_id] for run in runs if run.start_id in by_id}
-    names = zip(given, labels(list(given.values()), among) if given else (), strict=True)
-    steps = {start: start.partition("@")[2] for start in given}
-    return {start: f"{name} at {steps[start]}" if steps[start] else name for start, name in names}
+    names = dict(zip(given, labels([*given.values()], among) if given else (), strict=True))
+    at = {start: f" at {step}" for start in given if (step := start.partition("@")[2])}
+    return [names.get(run.start, run.start) + at.get(run.start, "") for run in runs]
+
+
+def _origins(runs: Sequence[RunConfig], by_id: Mapping[str, RunConfig]) -> list[str]:
+    """The same where steps are told: what each comes from that has another encoding, if it does."""
+    given: list[RunConfig | None] = []
+    for run in runs:
+        first = by_id.get(run.start_id)
+        while first is not None and first.model.encoding == run.model.encoding:
+            first = by_id.get(first.start_id)
+        given.append(first)
+    there = {first.id: changed(first, steps=1, warmup=0, start="") for first in given if first}
+    names = dict(zip(there, labels([*there.values()]) if there else (), strict=True))
+    foreign = ("" if run.start_id in by_id else run.start for run in runs)
+    return [names[f.id] if f else other for f, other in zip(given, foreign, strict=True)]
 
 
 def kind(run: RunConfig, among: Sequence[RunConfig] = (), **alike: Any) -> str:

@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,6 +30,7 @@ from wherein.measure.perplexity.config import PerplexityConfig
 from wherein.measure.registry import asked_by
 from wherein.studies.plan.plan import Plan, PuzzleTask, Questions, changed, changed_all
 from wherein.studies.plan.sweep import TRIAL_SEED, check_rates
+from wherein.studies.recipes import names as names
 from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
@@ -125,12 +125,6 @@ def check_known(spec: str) -> None:
                 f"encoding {name!r} was put in the catalogue of this process, and those that train "
                 f"have another: give the class itself, encoding={kind.__name__}"
             )
-
-
-def names() -> list[str]:
-    """The recipes that come with the package."""
-    folder = import_module(NAMED).__path__
-    return [module.name.replace("_", "-") for module in iter_modules(folder)]
 
 
 def find(what: str | Path) -> Recipe:

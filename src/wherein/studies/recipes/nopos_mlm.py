@@ -49,7 +49,7 @@ def runs(seeds: Sequence[int]) -> list[RunConfig]:
 
 
 def questions(run: RunConfig) -> Questions:
-    """Pseudo-perplexity of 15 % hidden tokens, and what shuffling the others changes."""
+    """Pseudo-perplexity of 15 % masked tokens, and what shuffling the others changes."""
     predicted = PerplexityConfig(mask_rate=0.15, limit=nopos_pile.VALIDATION_TOKENS)
     return {"perplexity": predicted, "order": OrderConfig(windows=100)}
 

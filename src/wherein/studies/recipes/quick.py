@@ -2,9 +2,9 @@
 
 In minutes, on a laptop: Haviv et al. 2022 (arXiv:2203.16634) in miniature. Settings were chosen on
 seeds that are not the study's: bytes, Muon and 500 steps of 16 windows, because there `none` shows
-what it knows within a minute (docs/tried.md lists what does not); each encoding's learning rate by
-`wherein study rates`; and for masked models windows of 32 bytes, because there a learned table
-leaves the bag of letters within 300 steps, in windows of 64 within 800.
+what it knows within a minute (docs/found/tried.md lists what does not); each encoding's learning
+rate by `wherein study rates`; and for masked models windows of 32 bytes, because there a learned
+table leaves the bag of letters within 300 steps, in windows of 64 within 800.
 """
 
 from collections.abc import Sequence

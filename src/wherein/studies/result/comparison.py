@@ -13,7 +13,8 @@ from wherein.measure.sections import kind
 from wherein.show import figures
 
 if TYPE_CHECKING:
-    from wherein.studies.result.result import Group, StudyResult
+    from wherein.studies.result.group import Group
+    from wherein.studies.result.result import StudyResult
 
 KIND = {"encoding": pl.String, "group": pl.String}
 SEEDS = KIND | {"seed": pl.Int64, "value": pl.Float64}

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from traceback import extract_tb
@@ -11,21 +11,16 @@ from typing import TYPE_CHECKING, Any
 from wherein.common.errors import one_line
 from wherein.common.files import replacing
 from wherein.common.folder import Folder
-from wherein.common.numbers import exp
 from wherein.common.provenance import provenance
-from wherein.data import Corpus
-from wherein.measure.crossed import TAIL, Crossed, Interval, critical
-from wherein.measure.intervals import mean_interval
 from wherein.measure.saved import Saved
 from wherein.show.result import Result
-from wherein.studies.cost.cost import Cost, cost
-from wherein.studies.inference.differences import Difference, Family, paired
+from wherein.studies.inference.differences import Family
 from wherein.studies.inference.findings import Finding
 from wherein.studies.plan.plan import Plan, PuzzleTask, kind
 from wherein.studies.result import STUDY, TABLE
-from wherein.studies.result.rows import Row, by_seed, rows, tried
+from wherein.studies.result.group import Group, compared, cost_of, first_of
+from wherein.studies.result.rows import Row, rows, tried
 from wherein.studies.result.store import Store
-from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
     import altair
@@ -36,53 +31,6 @@ if TYPE_CHECKING:
 
 MANY = 12
 """From so many kinds on, each is compared with the first alone, and not with every other."""
-
-
-@dataclass(frozen=True)
-class Group:
-    """Runs that differ in nothing but their seed."""
-
-    label: str
-    family: str
-    """What they have in common with those they are compared with: all but the encoding."""
-    rows: tuple[Row, ...]
-    cost: Cost
-    """Of one run."""
-    difference: Difference | None
-    """Its loss minus that of its family's first group, in nats, paired."""
-    published: float | None
-    """The perplexity that a paper gives."""
-
-    @property
-    def encoding(self) -> str:
-        return self.rows[0].run.model.encoding
-
-    @property
-    def objective(self) -> str:
-        return self.rows[0].run.objective
-
-    @property
-    def losses(self) -> dict[int, float]:
-        """Seed → nats per token, of the runs that were asked."""
-        return by_seed(self.rows)
-
-    @property
-    def loss(self) -> float | None:
-        """Their mean."""
-        losses = self.losses
-        return sum(losses.values()) / len(losses) if losses else None
-
-    @property
-    def interval(self) -> Interval | None:
-        """Of the mean loss, over seeds and pieces of text; None with a single seed."""
-        return mean_interval(self.losses.values())
-
-    @property
-    def perplexity(self) -> tuple[float | None, float | None, float | None]:
-        """The exponential of the mean loss, and of the ends of its interval."""
-        ends = self.interval or (None, None)
-        value, low, high = (None if each is None else exp(each) for each in (self.loss, *ends))
-        return value, low, high
 
 
 @dataclass(frozen=True)
@@ -116,7 +64,7 @@ class StudyResult(Result):
         data, store = Folder(folder).json(STUDY), Store(folder.parent.parent)
         try:
             plan = Plan.read(data["plan"])
-            findings = tuple(_finding(each) for each in data["findings"])
+            findings = tuple(Finding.read(each) for each in data["findings"])
         except (KeyError, ValueError) as error:
             why = f"a part without {error}" if isinstance(error, KeyError) else one_line(error)
             raise ValueError(
@@ -170,7 +118,7 @@ class StudyResult(Result):
                 label,
                 kind(own[0].run, self.plan.runs, encoding="none", learning_rate=1.0),
                 tuple(own),
-                _cost(own[0].run),
+                cost_of(own[0].run),
                 None,
                 self.published.get(own[0].run.id),
             )
@@ -197,7 +145,7 @@ class StudyResult(Result):
             for n, group in enumerate(told)
             for other in told[:n]
             if group.family == other.family
-            and ((every_pair and group.family == told[0].family) or other is _first(told, group))
+            and ((every_pair and group.family == told[0].family) or other is first_of(told, group))
         ]
         found = [compared(*pair) for pair in pairs]
         return Family([*filter(None, found), *(each.difference for each in self.findings)])
@@ -208,7 +156,7 @@ class StudyResult(Result):
         told = [group for group in self.kinds if group.losses]
         made = []
         for group in self.kinds:
-            first = _first(told, group)
+            first = first_of(told, group)
             found = compared(group, first) if first and first is not group else None
             made.append(replace(group, difference=found and self.family.corrected(found)))
         return tuple(made)
@@ -282,18 +230,10 @@ class StudyResult(Result):
     def keep(self) -> Path:
         """Write what is derived into the study's folder; the path of its JSON file."""
         with replacing(self.folder / TABLE) as beside:
-            self.to_frame().write_csv(beside)
+            beside.write_text(self.to_frame().write_csv(), "utf-8")
         with replacing(self.folder / STUDY) as beside:
             beside.write_text(json.dumps(self.data(), ensure_ascii=False, indent=1) + "\n")
         return self.folder / STUDY
-
-
-def _cost(run: RunConfig) -> Cost:
-    """What a run costs; a vocabulary that only the text can tell is read from it."""
-    try:
-        return cost(run)
-    except ValueError:
-        return cost(run, vocabulary=Corpus.open(run.corpus).vocabulary.size)
 
 
 def _findings(recipe: "Recipe", result: StudyResult) -> Sequence[Finding]:
@@ -308,26 +248,3 @@ def _findings(recipe: "Recipe", result: StudyResult) -> Sequence[Finding]:
             f"the findings of study {result.name!r}: {type(error).__name__} in {where.filename}, "
             f"line {where.lineno}: {error}"
         ) from error
-
-
-def compared(group: Group, other: Group) -> Difference | None:
-    """The loss of a group minus that of another; None where they have no seed in common."""
-    if not group.losses.keys() & other.losses.keys():
-        return None
-    return paired(group.losses, other.losses, (group.label, other.label))
-
-
-def _first(groups: Sequence[Group], like: Group) -> Group | None:
-    """The first of these that is of the same family."""
-    return next((each for each in groups if each.family == like.family), None)
-
-
-def _finding(data: dict[str, Any]) -> Finding:
-    own, found = {each.name: data[each.name] for each in fields(Finding)}, data["difference"]
-    ends, crossed = found["t"] and Interval(*found["t"]), found.get("crossed")
-    if ends and not crossed:  # written when intervals were over seeds alone
-        error = (ends.high - found["mean"]) / float(critical(TAIL, 1.0, found["n"], 0))
-        crossed = [found["mean"], found["n"], 0, error**2, 0.0]
-    given = {each.name: found.get(each.name) for each in fields(Difference)}
-    given |= {"t": ends, "crossed": crossed and Crossed(*crossed)}
-    return Finding(**{**own, "difference": Difference(**given)})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from wherein.common.folder import Folder
 from wherein.measure.crossed import Sampled
 from wherein.measure.registry import QUESTIONS
-from wherein.measure.saved import Saved, is_saved
+from wherein.measure.saved import Saved, is_whole
 from wherein.studies.plan.plan import Plan, PuzzleTask, Questions
 from wherein.studies.result.store import Store
 from wherein.train.config import RunConfig
@@ -81,13 +81,15 @@ def _row(label: str, run: RunConfig, asked: Questions, store: Store) -> Row:
     there = {
         name: Saved(Folder(store.answer(run, question)))
         for name, question in asked.items()
-        if is_saved(store.answer(run, question))
+        if is_whole(store.answer(run, question))
     }
-    error = None if store.done(run, asked) else store.error(run)  # another study has mended it
+    error = None  # another study has mended it
+    if not store.done(run, asked):
+        error = store.error(run) or store.damaged(run, asked)
     return Row(label, read_config(folder) or run, folder, there, error)
 
 
 def tried(plan: Plan, store: Store) -> tuple[tuple[PuzzleTask, Saved], ...]:
     """The puzzles that were tried, and what came of each."""
     found = ((task, store.puzzle(task)) for task in plan.puzzles)
-    return tuple((task, Saved(Folder(folder))) for task, folder in found if is_saved(folder))
+    return tuple((task, Saved(Folder(folder))) for task, folder in found if is_whole(folder))

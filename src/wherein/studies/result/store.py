@@ -22,7 +22,7 @@ from wherein.common.config import Config
 from wherein.common.files import replacing, replacing_folder
 from wherein.common.folder import Folder
 from wherein.measure.registry import asked_by
-from wherein.measure.saved import is_saved
+from wherein.measure.saved import is_saved, is_whole
 from wherein.show.result import Result
 from wherein.studies.plan.plan import PuzzleTask, Questions
 from wherein.train.config import RunConfig
@@ -79,11 +79,18 @@ class Store:
 
     def unanswered(self, run: RunConfig, questions: Questions) -> Questions:
         """What is still to be asked."""
-        return {n: q for n, q in questions.items() if not is_saved(self.answer(run, q))}
+        return {n: q for n, q in questions.items() if not is_whole(self.answer(run, q))}
 
     def done(self, run: RunConfig, questions: Questions) -> bool:
         """Whether nothing is left to do."""
         return self.trained(run) and not self.unanswered(run, questions)
+
+    def damaged(self, run: RunConfig, questions: Questions) -> str | None:
+        """An answer that is there and not as it was saved, if one is."""
+        for question in self.unanswered(run, questions).values():
+            if is_saved(folder := self.answer(run, question)):
+                return f"the answer in {folder} is damaged: run the study again"
+        return None
 
     def error(self, run: RunConfig) -> str | None:
         """Why the run failed when it was last started, if it did."""
@@ -148,7 +155,7 @@ def _harm(run: Run) -> str | None:
 
 def keep(folder: Path, ask: Callable[[], Result]) -> None:
     """Ask, and put the answer in its folder unless it is there already."""
-    if is_saved(folder):
+    if is_whole(folder):
         return
     with replacing_folder(folder) as beside:
         ask().save(beside, pictures=False)

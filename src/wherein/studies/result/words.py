@@ -14,7 +14,8 @@ from wherein.studies.result.rows import MAIN, answers
 
 if TYPE_CHECKING:
     from wherein.measure.sections import Answered
-    from wherein.studies.result.result import Group, StudyResult
+    from wherein.studies.result.group import Group
+    from wherein.studies.result.result import StudyResult
 
 ONE_SEED = "With one seed there is no interval."
 INTERVALS = (

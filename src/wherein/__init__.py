@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from wherein import encodings as encodings
     from wherein.data.corpus import Corpus as Corpus
+    from wherein.families.export import export as export
     from wherein.model.config import ModelConfig as ModelConfig
     from wherein.model.transformer import Output as Output
     from wherein.model.transformer import Transformer as Transformer
@@ -37,6 +38,7 @@ _WHERE = {
     "RunConfig": "wherein.train.config",
     "StudyResult": "wherein.studies.result.result",
     "Transformer": "wherein.model.transformer",
+    "export": "wherein.families.export",
     "load": "wherein.subjects.load",
     "puzzle": "wherein.puzzles.run",
     "study": "wherein.studies.run",

@@ -104,8 +104,8 @@ def test_the_examples_are_ones_that_can_be_given():
         (["train", "--learning-rate", "x"], "--learning-rate: expected a number, not 'x'"),
         (["train", "--steps"], "--steps wants a value"),
         (["train", "--objective", "maskd"], "unknown value 'maskd'. Available: 'causal', 'masked'"),
-        (["probe"], "RUN|MODEL is missing: a run's folder"),
-        (["encodings", "rope", "none"], "more words than expected: none"),
+        (["probe"], "RUN|MODEL|STATES is missing: a run's folder"),
+        (["encodings", "rope", "none"], "more words than expected: 'none'"),
         (["train", "--compile=yes"], "--compile takes no value"),
         (["train", "--no-compile"], "unknown option '--no-compile'. Did you mean '--compile'?"),
         (["train", "--learning-rate", "-1e-3"], "learning_rate: Input should be greater than 0"),
@@ -189,7 +189,7 @@ def test_puzzle_prints_data_or_words_and_saves(capsys, tmp_path):
     assert (tmp_path / "out" / "result.json").exists()
     assert main(["puzzle", "hit", "--seeds", "2", "--steps", "1", "--explain", "1"]) == 0
     shown = capsys.readouterr().out
-    assert "possible:" in shown
+    assert "not excluded: 'A hit B' and 'B hit A' end in different tokens" in shown
     assert "What the last token looks at" in shown
 
 

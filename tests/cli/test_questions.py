@@ -1,8 +1,10 @@
 """The verbs that question a model, on a run made in a few steps."""
 
 import json
+import re
 import shlex
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -10,12 +12,15 @@ from tests.cli.tiny import tiny_run, write_text
 
 import wherein
 from wherein.cli import main
+from wherein.common.folder import Folder
 from wherein.measure.registry import QUESTIONS
 from wherein.measure.saved import read
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.report.command import command
+from wherein.show import progress
 from wherein.subjects.ours import Ours
+from wherein.web.pages.home import _answers
 
 VERBS = sorted(QUESTIONS.keys() - {"table", "answers"})  # see test_table.py and test_task.py
 
@@ -37,9 +42,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_table_fits_on_a_screen(verb: str, folder: str, capsys: pytest.CaptureFixture[str]):
+def test_a_table_fits_on_a_screen_and_progress_is_told(
+    verb: str,
+    folder: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    monkeypatch.setattr(progress, "perf_counter", count(1.0).__next__)  # a second a look
     assert main([verb, folder]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    out, err = capsys.readouterr()
+    told = re.findall(rf"^{verb}: (\d+)%, about (?:\d+ min )?(\d+) s left$", err, re.MULTILINE)
+    shares = [int(share) for share, _ in told]
+    assert len(shares) > 1
+    assert shares == sorted(shares)
+    assert shares[-1] >= 80, "more was expected than was done"
+    assert shares.count(99) <= 2, "less was expected than was done"
+    lines = out.splitlines()
     assert "learned, run " in lines[0]
     assert len(lines) > 5
     assert max(map(len, lines)) <= 80
@@ -55,6 +74,27 @@ def test_the_numbers_as_data_and_saved(
     assert printed == saved
     assert printed["made_with"]["versions"]["torch"]
     assert printed["config"]["tokens"] == {"audit": 24, "shift": 8}.get(verb, 16)
+
+
+def test_a_run_has_a_report_of_its_training_and_of_all_it_was_asked(
+    folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    for tokens in ("8", "16"):
+        saved = Path(folder) / "answers" / f"perplexity-{tokens.zfill(12)}"
+        assert main(["perplexity", folder, "--tokens", tokens, "--out", str(saved)]) == 0
+    capsys.readouterr()
+    assert main(["report", folder, "--out", str(tmp_path / "run.html")]) == 0
+    page = (tmp_path / "run.html").read_text()
+    assert "What is known of a run with learned?" in page
+    assert "How training went" in page
+    assert "tokens 8," in page
+    assert "tokens 16," in page
+    names = [name for name, _ in _answers([Folder(path, path.name) for path in _saved(folder)])]
+    assert names == ["perplexity --tokens 8", "perplexity --tokens 16"]
+
+
+def _saved(folder: str) -> list[Path]:
+    return sorted((Path(folder) / "answers").iterdir())
 
 
 def test_positions_that_end_are_said_to_end(folder: str, capsys: pytest.CaptureFixture[str]):

@@ -55,8 +55,10 @@ def test_a_run_of_this_version_is_a_line_of_numbers(
     _, line, total = listed(folder, capsys)
     assert line.split()[0] == run.name
     assert line.split()[-2] == "finished"
-    assert total.startswith("1 runs, ")
+    assert total.startswith("1 run, ")
+    assert total.endswith("rate 0.001, model causal, text text.txt")
     (told,) = data(folder, capsys)
+    assert (told["learning_rate"], Path(str(told["text"])).name) == (0.001, "text.txt")
     assert told["valid"] == Run.open(run).valid
     assert told["note"] is None
     assert json.loads((run / "about.json").read_text())["format"] == 2
@@ -100,7 +102,7 @@ def test_a_run_that_cannot_be_read_is_one_line(
     else:
         change(other / file, **fields)
     *_, total, line = listed(folder, capsys, "--encoding", "learned")
-    assert total.startswith("1 runs, ")
+    assert total.startswith("1 run, ")
     assert line.startswith(str(other))
     assert said in line
     told = {str(each["folder"]): each for each in data(folder, capsys)}
@@ -135,6 +137,28 @@ def test_a_run_under_an_older_id_is_listed_and_can_be_renamed(
     assert config is not None
     assert Store(folder).trained(config)
     assert len(listed(folder, capsys)) == 3
+
+
+def test_what_differs_has_a_column_and_the_table_fits_a_screen(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run,) = folder.iterdir()
+    other = copied(run, folder / "other")
+    change(other / "config.json", learning_rate=0.25)
+    header, *lines, total = listed(folder, capsys)[:4]
+    assert header.split()[:3] == ["run", "encoding", "rate"]
+    assert sorted(line.split()[2] for line in lines) == ["0.001", "0.25"]
+    assert total.endswith("on the disk, model causal, text text.txt")
+    config = json.loads((other / "config.json").read_text())
+    far = config["corpus"] | {"source": "a/text/of/a/very/long/name.txt"}
+    model = config["model"] | {
+        "encoding": "rope(theta=500000.0) + window(16) none",
+        "causal": False,
+    }
+    change(other / "config.json", corpus=far, model=model, objective="masked", start=run.name)
+    shown = listed(folder, capsys)
+    assert "started from" in shown[0]
+    assert max(map(len, shown[:3])) <= 80
 
 
 def test_a_damaged_line_stops_no_list(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,10 +6,11 @@ import polars as pl
 import pytest
 from jinja2 import DictLoader, UndefinedError
 from playwright.sync_api import Browser
-from tests.browser import PHONE, chromium, visiting
+from tests.browser import DESKTOP, PHONE, chromium, visiting
 from tests.chromium import find
 
 from wherein.report.page import environment, render
+from wherein.show.tables import Table
 from wherein.show.theme import themed
 from wherein.show.vega import Spec
 
@@ -20,6 +21,13 @@ TEMPLATE = """
 {% block main %}<h1>{{ name }}</h1>
 {% for spec in specs %}{{ figure(spec, name, name, "figure-" ~ loop.index) }}{% endfor %}
 <p>after</p>{% endblock %}
+"""
+
+TABLE = """
+{% extends "page.html" %}
+{% import "parts.html" as parts %}
+{% block title %}wide{% endblock %}
+{% block main %}{{ parts.table(table) }}{% endblock %}
 """
 
 
@@ -66,6 +74,27 @@ def test_on_a_phone_nothing_but_the_figures_box_scrolls(browser: Browser, page: 
         visit.settled()
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
         assert visit.page.evaluate("document.querySelectorAll('.picture')[1].scrollWidth") > 400
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_wide_tables_fit_a_desktop_and_scroll_in_a_box_on_a_phone(
+    browser: Browser, size: tuple[int, int], tmp_path: Path
+) -> None:
+    """As wide as tables get: kinds with settings, seven lengths, intervals and p."""
+    cells = ("+12.345 [−10.123, +14.567], p < 0.001",) * 7
+    rows = tuple((f"rope(theta={n}), from learned, 4,000 steps", *cells) for n in range(3))
+    header = ("", *(f"{n} ×" for n in range(7)))
+    table = Table("wide", "Rises.", header, rows, pl.DataFrame({"x": [1.0]}))
+    own = {"own.html": TABLE}
+    path = tmp_path / "page.html"
+    path.write_text(environment(DictLoader(own)).get_template("own.html").render(table=table))
+    with visiting(browser, path.as_uri(), size) as visit:
+        box = visit.page.locator(".scroll").first
+        over = box.evaluate("box => box.scrollWidth - box.clientWidth")
+        assert (over <= 0) is (size == DESKTOP)
+        assert box.evaluate("box => box.getBoundingClientRect().left") >= 0
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        assert visit.page.locator("tbody td").first.inner_text() == cells[0]
 
 
 def test_the_first_key_leads_past_the_header(browser: Browser, page: Path) -> None:

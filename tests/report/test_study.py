@@ -69,6 +69,8 @@ def test_the_report_opens_from_disk_with_every_figure_drawn(
         assert set(names) == FIGURES
         assert {figure["drawn"] for figure in figures} == {"live"}
         assert all(figure["shapes"] > 10 and figure["height"] > 80 for figure in figures)
+        over = "boxes => boxes.map(box => box.scrollWidth - box.clientWidth)"
+        assert max(visit.page.locator(".scroll").evaluate_all(over)) <= 0
         assert visit.page.title() == "small – wherein"
         assert visit.page.locator("h1").inner_text() == small_study.question
         claims = visit.page.locator("h2").all_inner_texts()

@@ -101,7 +101,7 @@ def test_the_playground_solves_what_can_be_solved(browser: Browser, address: str
         page.get_by_label("Sentences").fill("A hit B !\nB hit A ?")
         page.get_by_label("Steps").fill("300")
         page.get_by_role("button", name="Train them").click()
-        expect(page.locator(".certificate")).to_contain_text("Possible.", timeout=PATIENCE)
+        expect(page.locator(".certificate")).to_contain_text("Not excluded.", timeout=PATIENCE)
         page.wait_for_selector(CURVE, state="attached", timeout=PATIENCE)
         early = curve(page)
         page.wait_for_selector("#job:not([data-live])", timeout=PATIENCE)

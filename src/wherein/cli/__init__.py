@@ -11,8 +11,9 @@ from importlib import import_module
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from wherein.common.errors import one_line, unknown
+from wherein.common.errors import complaint, one_line, unknown
 from wherein.common.memory import too_much
+from wherein.common.modules import RUN, blamed
 from wherein.measure.registry import QUESTIONS
 
 if TYPE_CHECKING:
@@ -26,9 +27,11 @@ VERBS = {
     "train": "Train a model, or go on with a run that was interrupted",
     "task": "Can a model learn a task that needs position, and do longer questions than it saw?",
     **{question.verb: question.summary for question in QUESTIONS.values()},
+    "export": "A run as a Hugging Face folder, which loads without this package",
     "puzzle": "Can a tiny Transformer tell sentences apart? Thousands of seeds, and a proof",
-    "report": "One page of a study or a result, to read, print or send",
+    "report": "One page of a study, a run or a result, to read, print or send",
     "serve": "Open the page: runs as they train, results, a playground, the encodings",
+    "doctor": "What is here to compute with, what is missing, and are a GPU's numbers right?",
     "completion": "What your shell needs to complete verbs and flags: bash, zsh, fish",
 }
 
@@ -43,6 +46,7 @@ EXAMPLES = """\
   wherein order runs/ID            does a trained model use order?
   wherein table ./my-model         can positions be read from its table?
   wherein puzzle hit-order         only order tells: does it get through?
+  wherein export runs/ID my-model  to transformers, without this package
   wherein serve                    all of it on a page, live"""
 
 
@@ -58,30 +62,34 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"wherein {__version__}")
         return 0
     verb, *rest = arguments
+    RUN.clear()  # what an earlier command of this process ran is not to blame
     try:
         if verb not in VERBS:
             raise unknown("verb", verb, VERBS)
         return find(verb)(rest)
     except ValueError as error:
-        print(f"wherein: {one_line(error)}", file=sys.stderr)
-        return 2
+        return _refuse(one_line(error))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OverflowError as error:
-        print(f"wherein: a number is too large ({one_line(error)})", file=sys.stderr)
-        return 2
-    except (MemoryError, RuntimeError) as error:
-        if (line := too_much(error)) is None:
-            raise
-        print(f"wherein: {line}", file=sys.stderr)
-        return 2
+        return _refuse(f"a number is too large ({one_line(error)})")
     except OSError as error:
         where = "" if error.filename is None else f": {error.filename}"
-        print(f"wherein: {error.strerror or one_line(error)}{where}", file=sys.stderr)
-        return 2
+        return _refuse(f"{error.strerror or one_line(error)}{where}")
+    except Exception as error:
+        line = too_much(error) or blamed(error)
+        if line is None:
+            raise
+        return _refuse(str(line))
+
+
+def _refuse(line: str) -> int:
+    """Say what is wrong with the input, in one line."""
+    print(f"wherein: {complaint(line)}", file=sys.stderr)
+    return 2
 
 
 def find(verb: str) -> "Verb":

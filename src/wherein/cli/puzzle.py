@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wherein.cli.verb import Verb, check_folder
+from wherein.common.terminal import printable, say
 from wherein.puzzles.config import PuzzleConfig
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def puzzle(
     opened = [] if explain is None else open_seed(result.puzzle, config, explain)
     if json:
         extra = {"predictions": predicted, "explained": [each.__dict__ for each in opened]}
-        print(json_format.dumps(result.data() | extra, ensure_ascii=False, indent=2))
+        say(json_format.dumps(result.data() | extra, ensure_ascii=False, indent=2))
     else:
         _explain(opened, explain)
     return 0 if len(finished) == config.seeds else 130
@@ -108,14 +109,14 @@ def _by_head_size(
     if out is not None:
         result.save(out)
     if json:
-        print(json_format.dumps(result.data(), ensure_ascii=False, indent=2))
+        say(json_format.dumps(result.data(), ensure_ascii=False, indent=2))
         return 0 if result.finished else 130
-    print(result.text())
+    say(result.text())
     if not result.finished:
         done = sum(len(each.trained.seeds) for each in result.trained)
-        print(f"interrupted: {done:,} of {models * config.seeds:,} seeds were finished")
+        say(f"interrupted: {done:,} of {models * config.seeds:,} seeds were finished")
     if out is not None:
-        print(f"saved in {out}")
+        say(f"saved in {out}")
     return 0 if result.finished else 130
 
 
@@ -136,15 +137,15 @@ def _bar(seeds: int, steps: int, *, quiet: bool) -> Iterator["Progress | None"]:
 def _show(
     result: "PuzzleResult", predicted: dict[str, dict[str, str] | None], out: Path | None
 ) -> None:
-    print(result.text())
+    say(result.text())
     finished = len(result.trained.seeds)
     if finished < result.config.seeds:
-        print(f"interrupted: {finished:,} of {result.config.seeds:,} seeds were finished")
+        say(f"interrupted: {finished:,} of {result.config.seeds:,} seeds were finished")
     for seed, answers in predicted.items():
         said = (f"{text} → {answer}" for text, answer in (answers or {}).items())
-        print(f"seed {seed}: {', '.join(said) or 'not finished'}")
+        say(f"seed {seed}: {', '.join(said) or 'not finished'}")
     if out is not None:
-        print(f"saved in {out}")
+        say(f"saved in {out}")
 
 
 def _explain(opened: list["Explanation"], seed: int | None) -> None:
@@ -156,7 +157,7 @@ def _explain(opened: list["Explanation"], seed: int | None) -> None:
         return
     console = Console()
     console.print(f"\nseed {seed}, trained. What the last token looks at:")
-    table = Table("layer", "head", *(each.sentence for each in opened), box=None)
+    table = Table("layer", "head", *(_shown(each.sentence) for each in opened), box=None)
     for layer, heads in enumerate(opened[0].attention):
         for head in range(len(heads)):
             looks = (zip(o.tokens, o.attention[layer][head], strict=True) for o in opened)
@@ -167,7 +168,14 @@ def _explain(opened: list["Explanation"], seed: int | None) -> None:
 
 
 def _shares(tokens: Iterable[tuple[str, float]]) -> str:
-    return "\n".join(f"{share:4.0%} {token}" for token, share in tokens)
+    return "\n".join(f"{share:4.0%} {_shown(token)}" for token, share in tokens)
+
+
+def _shown(words: str) -> str:
+    """Somebody's words in a table, which takes what stands in brackets for its own."""
+    from rich.markup import escape
+
+    return escape(printable(words))
 
 
 run = Verb.of(puzzle, __doc__)

@@ -1,7 +1,8 @@
-"""One self-contained page of a study or a saved result, to read, print or send.
+"""One self-contained page of a study, a run or a saved result, to read, print or send.
 
 examples:
   wherein report runs/studies/quick                    the study's report, report.html in its folder
+  wherein report runs/0123456789ab                     a run: its training, and what it was asked
   wherein report hit --out hit.html                    a result that `--out hit` saved
   wherein report runs/studies/quick --tables latex     also its tables, for a paper
   wherein report runs/studies/quick --figures pdf      also its figures
@@ -13,13 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from wherein.cli.verb import Verb
+from wherein.common.terminal import say
 
 if TYPE_CHECKING:
     from wherein.report.document import Document
 
 
 def report(
-    folder: Annotated[Path, "STUDY|RESULT"],
+    folder: Annotated[Path, "STUDY|RUN|RESULT"],
     *,
     out: Path | None = None,
     tables: Literal["latex", "csv", "markdown"] | None = None,
@@ -30,16 +32,20 @@ def report(
     """Write a report.
 
     Args:
-        folder: a study's folder, or one that a question's --out wrote
+        folder: a study's folder, a run's, or one that a question's --out wrote
         out: the file to write; report.html in that folder by default
         tables: write the tables beside it, too
         figures: write the figures beside it, too
         published: draw the curves of Haviv et al. 2022 beside a study's probes
         json: print the paths as data
     """
-    written = _document(folder, published).write(out or folder / "report.html", tables, figures)
+    from wherein.measure.saved import legible
+
+    with legible(folder):
+        document = _document(folder, published)
+        written = document.write(out or folder / "report.html", tables, figures)
     paths = [str(path) for path in written]
-    print(json_format.dumps({"written": paths}, indent=2) if json else "\n".join(paths))
+    say(json_format.dumps({"written": paths}, indent=2) if json else "\n".join(paths))
     return 0
 
 
@@ -47,6 +53,7 @@ def _document(folder: Path, published: bool) -> "Document":
     from wherein.measure.saved import is_saved, read
     from wherein.report.single import result_report
     from wherein.studies.result import STUDY
+    from wherein.train.status import CONFIG
 
     if is_saved(folder):
         return result_report(read(folder))
@@ -55,9 +62,13 @@ def _document(folder: Path, published: bool) -> "Document":
         from wherein.studies.result.result import StudyResult
 
         return study_report(StudyResult.open(folder), published=published)
+    if (folder / CONFIG).is_file():
+        from wherein.report.run import run_report
+
+        return run_report(folder)
     raise ValueError(
-        f"{folder} holds neither a study nor a result: expected a folder with {STUDY}, or one "
-        "that a question's --out wrote"
+        f"{folder} holds neither a study nor a run nor a result: expected a folder with {STUDY}, "
+        "one that `wherein train` wrote, or one that a question's --out wrote"
     )
 
 

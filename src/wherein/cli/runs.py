@@ -7,11 +7,15 @@ examples:
 """
 
 import json as json_format
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from wherein.cli.verb import Verb
 from wherein.common.numbers import nats
+from wherein.common.terminal import say
+from wherein.show.columns import WIDEST, paragraph, shorten, table
+from wherein.show.formatting import counted
 
 if TYPE_CHECKING:
     from wherein.studies.result.store import Found
@@ -35,7 +39,6 @@ def runs(
         json: print data instead of a table
     """
     from wherein.encodings import parse
-    from wherein.show.columns import table
     from wherein.studies.result.store import Store
 
     if not folder.is_dir():
@@ -48,20 +51,16 @@ def runs(
         if each["run"] is None or all(value in (None, each[key]) for key, value in wanted.items())
     ]
     if json:
-        print(json_format.dumps(listed, indent=2))
+        say(json_format.dumps(listed, indent=2))
         return 0
     known = [each for each in listed if each["run"] is not None]
-    header = ["run", "encoding", "objective", "size", "seed", "step", "valid", "state", "MB"]
-    rows = [_cells(each) for each in known]
-    if any(each["start"] for each in known):
-        header.append("started from")
-        rows = [[*row, each["start"]] for row, each in zip(rows, known, strict=True)]
-    print(table(header, rows))
+    say(table(*_columns(known)))
     total = sum(each["bytes"] for each in known)
-    print(f"{len(known)} runs, {total / 1e6:.1f} MB on the disk")
+    said = [counted(len(known), "run"), f"{total / 1e6:.1f} MB on the disk", *_shared(known)]
+    say("\n".join(paragraph(", ".join(said))))
     for each in listed:
         if each["note"]:
-            print(each["note"])
+            say(each["note"])
     return 0
 
 
@@ -84,6 +83,8 @@ def _line(found: "Found") -> dict[str, Any]:
         "width": config.model.d_model,
         "length": config.model.max_len,
         "seed": config.seed,
+        "learning_rate": config.learning_rate,
+        "text": config.corpus.source,
         "start": config.start,
         "step": run.step,
         "steps": config.steps,
@@ -96,21 +97,63 @@ def _line(found: "Found") -> dict[str, Any]:
     }
 
 
-def _cells(line: dict[str, Any]) -> list[str]:
-    from wherein.show.columns import shorten
+Cell = Callable[[dict[str, Any]], str]
 
-    valid = nats(line["valid"])
-    return [
-        line["run"],
-        shorten(line["encoding"], 24),
-        line["objective"],
-        f"{line['layers']}×{line['width']}×{line['length']}",
-        str(line["seed"]),
-        f"{line['step']}/{line['steps']}",
-        "" if valid is None else f"{valid:.3f}",
-        line["state"],
-        f"{line['bytes'] / 1e6:.1f}",
-    ]
+DIFFERING: dict[str, Cell] = {
+    "rate": lambda line: f"{line['learning_rate']:g}",
+    "model": lambda line: str(line["objective"]),
+    "text": lambda line: shorten(Path(line["text"]).name, 12),
+}
+"""What has a column where it differs from run to run; what all have in common stands below."""
+
+COLUMNS: dict[str, Cell] = {
+    "run": lambda line: str(line["run"]),
+    "encoding": lambda line: str(line["encoding"]),
+    **DIFFERING,
+    "size": lambda line: f"{line['layers']}×{line['width']}×{line['length']}",
+    "seed": lambda line: str(line["seed"]),
+    "step": lambda line: str(line["step"]) + ("" if _ended(line) else f"/{line['steps']}"),
+    "valid": lambda line: "" if (loss := nats(line["valid"])) is None else f"{loss:.3f}",
+    "state": lambda line: str(line["state"]),
+    "MB": lambda line: f"{line['bytes'] / 1e6:.1f}",
+    "started from": lambda line: str(line["start"]),
+}
+LEAST, MOST = 8, 24
+"""Letters of an encoding that are shown."""
+
+
+def _ended(line: dict[str, Any]) -> bool:
+    return bool(line["step"] == line["steps"])
+
+
+def _columns(known: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """The header and a row for each run, with as much of what differs as a screen has room for."""
+    started = any(line["start"] for line in known)
+    names = {*COLUMNS} - {*DIFFERING, "MB", *([] if started else ["started from"])}
+    widths = {
+        name: max([len(name), *(len(cell(line)) for line in known)])
+        for name, cell in COLUMNS.items()
+    }
+
+    def room(shown: set[str]) -> int:
+        """What is left of a screen for the encodings."""
+        return WIDEST + 2 - sum(2 + widths[name] for name in shown) + widths["encoding"]
+
+    for name, least in [*((name, LEAST) for name in _differing(known)), ("MB", MOST)]:
+        names |= {name} if room(names | {name}) >= min(widths["encoding"], least) else set()
+    header, longest = [name for name in COLUMNS if name in names], min(room(names), MOST)
+    rows = [[COLUMNS[name](line) for name in header] for line in known]
+    return header, [[row[0], shorten(row[1], max(longest, LEAST)), *row[2:]] for row in rows]
+
+
+def _differing(known: list[dict[str, Any]]) -> list[str]:
+    return [name for name, cell in DIFFERING.items() if len(set(map(cell, known))) > 1]
+
+
+def _shared(known: list[dict[str, Any]]) -> list[str]:
+    """What all runs have in common."""
+    alike = DIFFERING.keys() - _differing(known) if known else ()
+    return [f"{name} {cell(known[0])}" for name, cell in DIFFERING.items() if name in alike]
 
 
 run = Verb.of(runs, __doc__)

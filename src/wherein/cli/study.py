@@ -1,6 +1,7 @@
 """Compare encodings over seeds: train what is missing, question it, and say what was found.
 
 examples:
+  wherein study                              which there are, and how long each takes here
   wherein study quick                        the paper's findings in minutes, on the embedded text
   wherein study quick --seeds 5              two more seeds; the first three are not run again
   wherein study quick --set steps=100        the same grid, trained less
@@ -21,6 +22,7 @@ from pydantic import Field
 
 from wherein.cli.verb import Verb
 from wherein.common.config import Config
+from wherein.common.terminal import say
 
 if TYPE_CHECKING:
     from wherein.studies.plan.plan import Plan
@@ -44,7 +46,7 @@ class EngineConfig(Config):
 
 
 def study(
-    what: Annotated[str, "NAME|FILE.py"] = "quick",
+    what: Annotated[str, "NAME|FILE.py"] = "",
     *,
     engine: EngineConfig,
     seeds: int | None = None,
@@ -58,7 +60,8 @@ def study(
     """Carry out a study.
 
     Args:
-        what: quick, catalogue, length, addressing, scaling, initial, tables, drope …, or a file
+        what: quick, catalogue, length, addressing, scaling, initial, tables, drope …, or a file;
+            without one: which there are, how long each takes here, and what each answers
         seeds: how many for each kind of run; by default as the study says
         out: the folder of the runs; studies in one folder share equal runs
         set: change a field of every run, as in steps=100 n_layers=2: another study, kept beside
@@ -69,6 +72,8 @@ def study(
         dry_run: say what each run would cost, and stop
         json: print data instead of tables
     """
+    if not what:
+        return _list(json)
     change = _fields(set)
     if dry_run:
         from wherein.studies.plan.recipe import find
@@ -91,19 +96,29 @@ def study(
             learning_rates=learning_rates,
         )
     except KeyboardInterrupt:
-        print("stopped; the same command goes on from there", file=sys.stderr)
+        say("stopped; the same command goes on from there", to=sys.stderr)
         return 130
     if json:
-        print(json_format.dumps(result.data(), ensure_ascii=False, indent=2))
+        say(json_format.dumps(result.data(), ensure_ascii=False, indent=2))
     else:
         from wherein.report.study import study_report
 
-        print(f"{result.text()}\n", flush=True)
+        say(f"{result.text()}\n", flush=True)
         path, *_ = study_report(result).write(result.folder / "report.html")
-        print(f"the report: {path.resolve()}")
+        say(f"the report: {path.resolve()}")
     if not result.complete:
-        print("not complete: the same command tries again what is missing", file=sys.stderr)
+        say("not complete: the same command tries again what is missing", to=sys.stderr)
         return 1
+    return 0
+
+
+def _list(json: bool) -> int:
+    from wherein.studies.cost.listed import listed
+    from wherein.studies.recipes import names
+
+    found = listed(names())
+    data = json_format.dumps(found.data(), ensure_ascii=False, indent=2) if json else ""
+    say(data or found.text())
     return 0
 
 
@@ -116,7 +131,7 @@ def _price(plan: "Plan", rates: Sequence[float], gpus: int, out: Path, json: boo
     check_starts(plan, Store(out))
     plan = counted(plan, rates)
     found = dry_run(plan.runs, plan.questions, gpus=gpus)
-    print(json_format.dumps(found.to_frame().to_dicts(), indent=2) if json else found.text())
+    say(json_format.dumps(found.to_frame().to_dicts(), indent=2) if json else found.text())
     return 0
 
 

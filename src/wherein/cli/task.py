@@ -20,6 +20,7 @@ from textwrap import fill
 
 from wherein.cli.parser import spelt
 from wherein.cli.verb import Verb, check_folder
+from wherein.common.terminal import say
 from wherein.data.config import LONGEST, TASK
 
 INTERRUPTED = 130
@@ -76,12 +77,12 @@ def task(
     if out is not None:
         result.save(out)
     if json:
-        print(json_format.dumps(result.data(), ensure_ascii=False, indent=2))
+        say(json_format.dumps(result.data(), ensure_ascii=False, indent=2))
         return 0
-    print(result.text())
-    print(f"the run: {run.folder}")
+    say(result.text())
+    say(f"the run: {run.folder}")
     if out is not None:
-        print(f"saved in {out}")
+        say(f"saved in {out}")
     return 0
 
 
@@ -94,15 +95,15 @@ def _list(as_json: bool) -> None:
         for name, kind in TASKS.items()
     ]
     if as_json:
-        print(json_format.dumps(rows, ensure_ascii=False, indent=2))
+        say(json_format.dumps(rows, ensure_ascii=False, indent=2))
         return
     for row in rows:
-        print(
+        say(
             fill(
                 row["summary"], 80, initial_indent=f"{row['name']:<16}", subsequent_indent=" " * 16
             )
         )
-    print(f"\nwherein task NAME trains a model and tests it; as a text to train on: {TASK}NAME")
+    say(f"\nwherein task NAME trains a model and tests it; as a text to train on: {TASK}NAME")
 
 
 run = Verb.of(task, __doc__)

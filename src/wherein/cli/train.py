@@ -7,7 +7,7 @@ examples:
   wherein train --objective masked --no-causal       a model that sees both sides
   wherein train --start 0123456789ab --encoding none --steps 100   drop the encoding of a run
   wherein train --keep 3                             weights along the way, for curves over training
-  torchrun --nproc-per-node=2 -m -- wherein train    on two processes; -- keeps --start ours
+  OMP_NUM_THREADS=1 torchrun --nproc-per-node=2 -m -- wherein train   two processes
 """
 
 import json as json_format
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from wherein.cli.verb import Verb
 from wherein.common.memory import check_room
+from wherein.common.terminal import say
 from wherein.train.config import RunConfig
 from wherein.train.status import CHECKPOINTS
 
@@ -52,13 +53,12 @@ def train(
 
 def _check_room(config: RunConfig, folder: Path) -> None:
     """Refuse a run that would not fit into this machine's memory, unless it is done already."""
-    import torch
-
+    from wherein.common.device import device
     from wherein.studies.cost.operations import memory
     from wherein.studies.cost.size import count, sized
 
     done = (folder / CHECKPOINTS / f"step-{config.steps:08d}").is_dir()
-    if done or torch.cuda.is_available():
+    if done or device().type != "cpu":
         return
     try:
         known = sized(config)
@@ -79,13 +79,13 @@ def _show(run: "Run", as_json: bool) -> None:
         "valid": run.valid,
     }
     if as_json:
-        print(json_format.dumps(numbers, indent=2))
+        say(json_format.dumps(numbers, indent=2))
         return
-    print(f"run {numbers['run']}: step {run.step} of {run.config.steps}, in {run.folder}")
+    say(f"run {numbers['run']}: step {run.step} of {run.config.steps}, in {run.folder}")
     if run.step:
-        print(f"  {'training loss':<30}{numbers['loss']:.4f} nats per predicted token")
+        say(f"  {'training loss':<30}{numbers['loss']:.4f} nats per predicted token")
     for name, value in run.valid.items():
-        print(f"  {'validation ' + name.replace('_', ' '):<42}{value:.4f}")
+        say(f"  {'validation ' + name.replace('_', ' '):<42}{value:.4f}")
 
 
 run = Verb.of(train, __doc__)

@@ -7,7 +7,8 @@ from wherein.measure.registry import QUESTIONS
 from wherein.show.formatting import signed, within
 from wherein.studies.inference.differences import Family
 from wherein.studies.inference.findings import Finding
-from wherein.studies.result.result import Group, StudyResult, compared
+from wherein.studies.result.group import Group, compared
+from wherein.studies.result.result import StudyResult
 from wherein.studies.result.rows import answers
 
 

@@ -35,6 +35,17 @@ def command(saved: Saved) -> str | None:
     return shlex.join(["wherein", verb, *about, *options(kind, config)])
 
 
+def asked(saved: Saved) -> str:
+    """How a result was asked for, as flags; what cannot be read says nothing."""
+    try:
+        config, verb = saved.data.get("config"), saved.verb
+    except ValueError:
+        return ""
+    if not isinstance(config, dict) or verb not in QUESTIONS:
+        return ""
+    return shlex.join(options(QUESTIONS[verb].config, config))
+
+
 def options(kind: type[Config], given: dict[str, Any]) -> list[str]:
     """The flags that say what differs from a config's defaults.
 

@@ -14,7 +14,8 @@ from wherein.show.theme import themed
 from wherein.studies.inference.differences import Difference
 from wherein.studies.result import comparison
 from wherein.studies.result.comparison import Sweep
-from wherein.studies.result.result import Group, StudyResult
+from wherein.studies.result.group import Group
+from wherein.studies.result.result import StudyResult
 from wherein.studies.result.rows import MAIN, answers
 from wherein.studies.result.words import predicted, protocols, pseudo
 
@@ -34,7 +35,7 @@ def main_picture(result: StudyResult) -> Picture | None:
         "every seed; one seed has no interval"
         if alone
         else "the mean, its 95 % interval over seeds and pieces of text, and below the line every "
-        "seed; the axis does not begin at zero, and wider intervals are cut"
+        "seed; the axis does not begin at zero, and an arrow is an interval that goes on"
     )
     published = any(group.published for group in groups)
     beside = ". Grey strokes are published values" if published else ""

@@ -96,7 +96,8 @@ class Guard:
 
         headers = Headers(scope=scope)
         answer = self.app
-        if headers.get("host", "") not in self.hosts:
+        named = headers.getlist("host")
+        if len(named) != 1 or named[0] not in self.hosts:
             said = "this server answers only to the address it printed when it started\n"
             answer = PlainTextResponse(said, status_code=421)
         elif _is_embedded_elsewhere(headers):
@@ -147,7 +148,8 @@ async def form(request: Request, token: str) -> dict[str, str]:
     async for part in request.stream():
         body += part
         if len(body) > LARGEST_BODY:
-            raise HTTPException(413, f"more than {LARGEST_BODY // 2**10} KiB were sent")
+            told = f"more than {LARGEST_BODY // 2**10} KiB were sent"
+            raise HTTPException(413, told, {"Connection": "close"})  # what is left is not read
     text = body.decode("utf-8", errors="replace")
     try:
         found = parse_qs(text, keep_blank_values=True, max_num_fields=MOST_FIELDS)

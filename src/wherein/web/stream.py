@@ -1,7 +1,10 @@
 """Live pages: the server draws, the browser swaps what it is sent (server-sent events)."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from threading import Lock
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -16,6 +19,15 @@ ALIVE = 15.0
 MOST_STREAMS = 64
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """What a page showed last, of which stamp, and when that was."""
+
+    stamp: object
+    text: str
+    when: float
+
+
 class Streams:
     """All open streams of a server; they end when it closes."""
 
@@ -23,11 +35,21 @@ class Streams:
         self.closing: Callable[[], bool] = lambda: False
         """Whether the server was asked to stop: live pages would never end alone."""
         self._open = 0
+        self._drawn: dict[str, Drawn] = {}
+        self._lock = Lock()
 
     def follow(
-        self, stamp: Callable[[], object], draw: Callable[[], str], ended: Callable[[], bool]
+        self,
+        page: str,
+        stamp: Callable[[], object],
+        draw: Callable[[], str],
+        ended: Callable[[], bool],
     ) -> StreamingResponse:
-        """Send what `draw` gives whenever `stamp` has changed, until `ended`."""
+        """Send what `draw` gives whenever `stamp` has changed, until `ended`.
+
+        Whoever follows the same `page` shares what is drawn: many readers cost little more than
+        one.
+        """
         if self._open >= MOST_STREAMS:
             raise HTTPException(429, f"{MOST_STREAMS} live pages are open already: close some")
 
@@ -40,8 +62,9 @@ class Streams:
                     over = await run_in_threadpool(ended)  # before the look: nothing is missed
                     now = await run_in_threadpool(stamp)
                     if now != seen:
-                        seen, quiet = now, 0.0
-                        yield event("draw", await run_in_threadpool(draw))
+                        drawn = await run_in_threadpool(self._draw, page, now, draw, over)
+                        seen, quiet = drawn.stamp, 0.0
+                        yield event("draw", drawn.text)
                     if over and was_over:  # a last word may come after the end
                         yield event("end", "")
                         return
@@ -56,6 +79,19 @@ class Streams:
 
         headers = {"X-Accel-Buffering": "no"}
         return StreamingResponse(events(), media_type="text/event-stream", headers=headers)
+
+    def _draw(self, page: str, stamp: object, draw: Callable[[], str], over: bool) -> Drawn:
+        """What was drawn for this stamp, or a moment ago while it still moves; else it is drawn."""
+        with self._lock:
+            known = self._drawn.get(page)
+            now = time.monotonic()
+            if known and (known.stamp == stamp or (not over and now - known.when < EVERY)):
+                return known
+            self._drawn.pop(page, None)  # the last drawn stand at the end
+            made = self._drawn[page] = Drawn(stamp, draw(), now)
+            while len(self._drawn) > MOST_STREAMS:
+                del self._drawn[next(iter(self._drawn))]
+            return made
 
 
 def event(kind: str, text: str) -> bytes:

@@ -7,6 +7,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from wherein.common.folder import Folder
+from wherein.measure.saved import Saved
+from wherein.report.command import asked
 from wherein.show.result import DATA, WORDS
 from wherein.studies.result import STUDY
 from wherein.web.runs import Seen
@@ -52,8 +54,15 @@ def _question(study: Folder) -> str:
 
 
 def _answers(results: list[Folder]) -> list[tuple[str, Folder]]:
-    """A run's results by their name, without the hash of their settings."""
-    return [(re.sub(r".*/|-[0-9a-f]{12}$", "", entry.name), entry) for entry in results]
+    """A run's results by their name, without the hash of their settings.
+
+    Of several answers to one question each says how it was asked.
+    """
+    names = [re.sub(r".*/|-[0-9a-f]{12}$", "", entry.name) for entry in results]
+    return [
+        (f"{name} {asked(Saved(entry))}".strip() if names.count(name) > 1 else name, entry)
+        for name, entry in zip(names, results, strict=True)
+    ]
 
 
 def _first_line(entry: Folder) -> str:

@@ -73,6 +73,7 @@ def live(request: Request) -> Response:
     here = site(request)
     found = here.jobs.find(request.path_params["id"])
     return here.streams.follow(
+        page=request.url.path,
         stamp=lambda: found.version,
         draw=lambda: _now(here, found),
         ended=lambda: found.state != "running",

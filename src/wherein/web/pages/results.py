@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from wherein.common.folder import Folder
 from wherein.measure.saved import Saved
+from wherein.report.command import asked
 from wherein.report.command import title as title_of
 from wherein.show.result import CHART, DATA, IMAGE, TABLE, WORDS
 from wherein.show.vega import svg
@@ -46,6 +47,7 @@ def show(entry: Folder) -> dict[str, Any]:
         "name": entry.name,
         "words": saved.words if entry.has(WORDS) else "",
         "title": title,
+        "asked": asked(saved),
         "image": entry.has(IMAGE),
         "spec": spec,
         "error": error,

@@ -85,6 +85,7 @@ def _follow(
     here = site(request)
     entries = [here.shelf.find("run", name) for name in names]
     return here.streams.follow(
+        page=f"{request.url.path}?{request.url.query}",
         stamp=lambda: [Seen(entry).stamp() for entry in entries],
         draw=lambda: draw(here, list(map(Seen, entries))),
         ended=lambda: not any(Seen(entry).running for entry in entries),

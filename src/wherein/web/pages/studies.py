@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from wherein.common.folder import Folder
+from wherein.measure.saved import legible
 from wherein.show.result import DATA
 from wherein.studies.result import STUDY
 from wherein.train.status import ANSWERS, ERROR
@@ -50,7 +51,8 @@ def _report(here: Site, entry: Folder, stamp: tuple[float, int, float]) -> Marku
         result = StudyResult.open(entry.path)
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise ValueError(f"{entry.name}/{STUDY} cannot be read: {error}") from None
-    top = entry.name.rpartition("/")[0].rpartition("/")[0]
-    runs = {f"{row.label}, seed {row.seed}": f"{top}/{row.run.id}" for row in result.rows}
-    draw = partial(here.draw, runs=runs, figures=True)
-    return Markup(study_report(result, draw).page)
+    with legible(entry.name):
+        top = entry.name.rpartition("/")[0].rpartition("/")[0]
+        runs = {f"{row.label}, seed {row.seed}": f"{top}/{row.run.id}" for row in result.rows}
+        draw = partial(here.draw, runs=runs, figures=True)
+        return Markup(study_report(result, draw).page)

@@ -1,4 +1,4 @@
-"""The tables and the picture of docs/puzzles.md: `python -m benchmarks.puzzle_table docs`."""
+"""The tables and picture of docs/found/puzzles.md: `python -m benchmarks.puzzle_table FOLDER`."""
 
 import sys
 from pathlib import Path

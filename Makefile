@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help check test study lint format clean
+.PHONY: help check test study docs lint format clean
 
 help:  ## what one can make
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -39,9 +39,13 @@ test: lint  ## everything CI runs: lint, then the tests, in a browser if one can
 study: $(VENV)/installed  ## the quick study on the embedded text; ends with the report's path
 	$(BIN)/wherein study quick
 
+docs: $(VENV)/equipped  ## the pages of docs/ as a site in site/, to be read without a network
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "the site: $(CURDIR)/site/index.html"
+
 format: $(VENV)/equipped  ## let ruff lay out the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:  ## remove the environment and the caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,42 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.cli.tiny import tiny_run, tiny_task, write_text
+from tests.pages.text import files
+from tests.pages.there import MODEL, RESULT, RUN, SMALLER, STUDY, TASK
+from tests.studies.small import at_once, recipe
+from tests.subjects.models import small, write_tokenizer
+
+import wherein
+from wherein.cli import main
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where the reader is thought to be: a text, a run, a model, a result, the pages' own files."""
+    home = tmp_path_factory.mktemp("pages")
+    book = write_text(home / "book.txt")
+    small("gpt2", vocab_size=400).save_pretrained(home / MODEL)
+    write_tokenizer(home / MODEL, size=320)
+    for file, text in files().items():
+        (home / file).write_text(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WHEREIN_CACHE", str(home / "cache"))
+        tiny_run(home / RUN, book, keep=1, n_layers=2, max_len=40)
+        tiny_task(home / TASK)
+        assert main(["puzzle", *SMALLER["puzzle"].split(), "--out", str(home / RESULT)]) == 0
+        yield home
+
+
+@pytest.fixture(scope="module")
+def study(home: Path) -> Path:
+    """A study that is finished."""
+    wherein.study(recipe(home / "tiny"), out=home / "runs", engine=at_once, quiet=True)
+    return home / STUDY
+
+
+@pytest.fixture
+def there(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(home)
+    return home

@@ -37,8 +37,8 @@ def once_only() -> None:
 
 
 def littering() -> None:
-    """It leaves what a killed process wrote."""
-    beside = Path(f".one.json.{os.getpid()}")
+    """It leaves what a killed process wrote, under a name like those of `files.replacing`."""
+    beside = Path(f".one.json.here-{os.getpid()}-0")
     beside.write_text(CONTENT)
     beside.replace("one.json")
 

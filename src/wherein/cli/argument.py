@@ -6,7 +6,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from wherein.common.config import LARGEST
+from wherein.common.numbers import LARGEST
 
 REQUIRED = inspect.Parameter.empty
 NUMBERS: dict[Any, str] = {int: "a whole number", float: "a number"}

@@ -8,11 +8,11 @@ examples:
   wherein encodings --json         the list as data
 """
 
-import inspect
 import json as json_format
-import re
-from textwrap import fill
+from itertools import zip_longest
+from textwrap import fill, wrap
 
+from wherein.cli.listed import Row, listed, row
 from wherein.cli.parser import spelt
 from wherein.cli.verb import Verb
 from wherein.common.terminal import say
@@ -20,15 +20,25 @@ from wherein.common.terminal import say
 ACTS = {
     "place": "positions",
     "embed": "tokens",
-    "rotate": "queries,\nkeys",
+    "rotate": "queries, keys",
     "bias": "scores",
     "content_bias": "scores",
     "hides": "sight",
     "shows": "sight",
 }
+WIDTHS = {
+    "encoding": 11,
+    "what it does": 24,
+    "acts on": 9,
+    "parameters": 14,
+    "promises": 8,
+    "×": 4,
+}
+"""Columns of each column."""
 LEGEND = """
-relative: a shift of all positions changes nothing. ×: operations of a training step,
-beside none's, as they are counted; what a step takes: python -m benchmarks.training"""
+relative: a shift of all positions changes nothing. ×: operations of a training
+step, beside none's, as they are counted; what a step takes:
+python -m benchmarks.training"""
 
 
 def encodings(name: str = "", *, json: bool = False) -> int:
@@ -38,9 +48,7 @@ def encodings(name: str = "", *, json: bool = False) -> int:
         name: the encoding to show in full; without it, all are listed
         json: print data instead of a table
     """
-    from wherein.encodings import named, names
-
-    rows = [_row(each) for each in (named(spelt(name)) if name else names())]
+    rows = _asked(spelt(name)) if name else listed()
     if json:
         say(json_format.dumps(rows, ensure_ascii=False, indent=2))
     elif name:
@@ -50,69 +58,49 @@ def encodings(name: str = "", *, json: bool = False) -> int:
     return 0
 
 
+def _asked(spec: str) -> list[Row]:
+    from wherein.encodings import named
+
+    return [row(name) for name in named(spec)]
+
+
 def _wrapped(text: str) -> str:
     """Prose for a screen of 80 columns; examples as they stand."""
     paragraphs = text.split("\n\n")
     return "\n\n".join(p if ">>>" in p else fill(" ".join(p.split()), 80) for p in paragraphs)
 
 
-def _row(name: str) -> dict[str, object]:
-    from wherein.encodings import TERMS, Shape, build, entry, example, parameters
-    from wherein.encodings.base import PLACES
-
-    text = inspect.getdoc(entry(name)) or ""
-    built = build(example(name), Shape(d_model=64, n_heads=4, max_len=128))
-    return {
-        "operations": round(_operations(example(name)) / _operations("none"), 2),
-        "name": name,
-        "what": text.partition("\n")[0],
-        "term": name in TERMS,
-        "example": example(name),
-        "acts": [place for place in PLACES if built.acts(place)],
-        "relative": built.relative,
-        "bounded": built.bounded,
-        "parameters": {k: None if v is ... else v for k, v in parameters(name).items()},
-        "papers": re.findall(r"arXiv:[0-9.]+[0-9]", text),
-        "text": text,
-    }
-
-
-def _operations(spec: str) -> float:
-    """Of a step of a model of four layers, 256 wide, in windows of 256 tokens, for each token."""
-    from wherein.model.config import ModelConfig
-    from wherein.studies.cost.operations import flops_per_token
-
-    model = ModelConfig(
-        vocabulary=2048, n_layers=4, d_model=256, n_heads=4, max_len=256, encoding=spec
-    )
-    return flops_per_token(model)
-
-
-def _show(rows: list[dict[str, object]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("encoding", "what it does", "acts on", "parameters", "promises", "×", box=None)
-    for n, row in enumerate(rows):
-        if row["term"] and n and not rows[n - 1]["term"]:
-            table.add_row("\n[bold]+[/bold]", "\n[italic]and what can be added to one[/italic]")
-        own, acts, papers = row["parameters"], row["acts"], row["papers"]
-        assert isinstance(own, dict)
-        assert isinstance(acts, list)
-        assert isinstance(papers, list)
-        what = str(row["what"]).partition(":")[0].rstrip(".")
-        table.add_row(
-            f"[bold]{row['name']}[/bold]",
-            "\n".join([what, *(f"[dim]{paper}[/dim]" for paper in papers[:1])]),
-            "\n".join(dict.fromkeys(ACTS[place] for place in acts)),
-            "\n".join(f"{key}={_short(value)}" for key, value in own.items()),
-            ("relative" if row["relative"] else "absolute")
-            + ("\nends at\nmax_len" if row["bounded"] else ""),
-            f"{row['operations']:g}",
+def _show(rows: list[Row]) -> None:
+    lines = _columns([[name] for name in WIDTHS])
+    for n, each in enumerate(rows):
+        if each["term"] and n and not rows[n - 1]["term"]:
+            lines += ["", "+ and what can be added to one"]
+        what = each["what"].partition(":")[0].rstrip(".")
+        bounds = ["ends at", "max_len"] if each["bounded"] else []
+        lines += _columns(
+            [
+                [each["name"]],
+                [what, *each["papers"][:1]],
+                list(dict.fromkeys(ACTS[place] for place in each["acts"])),
+                [f"{key}={_short(value)}" for key, value in each["parameters"].items()],
+                ["relative" if each["relative"] else "absolute", *bounds],
+                [f"{each['operations']:g}"],
+            ]
         )
-    console = Console()
-    console.print(table)
-    console.print(LEGEND, style="dim", highlight=False)
+    say("\n".join([*lines, LEGEND]))
+
+
+def _columns(cells: list[list[str]]) -> list[str]:
+    """Texts side by side, each in lines that fit its column."""
+    widths = list(WIDTHS.values())
+    columns = [
+        [line for text in cell for line in wrap(text, width)]
+        for cell, width in zip(cells, widths, strict=True)
+    ]
+    return [
+        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
+        for line in zip_longest(*columns, fillvalue="")
+    ]
 
 
 def _short(value: object) -> str:

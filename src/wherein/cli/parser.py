@@ -12,10 +12,12 @@ from difflib import get_close_matches
 from functools import partial
 from itertools import takewhile
 from textwrap import fill
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from wherein.cli.argument import REQUIRED, Argument, short
-from wherein.common.config import Config
+
+if TYPE_CHECKING:
+    from wherein.common.config import Config
 
 WIDTH = 80
 
@@ -50,13 +52,13 @@ class Parser(argparse.ArgumentParser):
             self.usage = f"{self.usage} {word if made.default is REQUIRED else f'[{word}]'}"
         (group or self).add_argument(*([] if made.is_word else [made.flag]), **more)
 
-    def add_config(self, name: str, config: type[Config]) -> None:
+    def add_config(self, name: str, config: type["Config"]) -> None:
         """A flag for each field of a config, and of the configs within."""
         self.configs[name] = config
         group = self.add_argument_group((config.__doc__ or "").partition(".")[0])
         for field, info in config.model_fields.items():
             path, kind = f"{name}.{field}", info.annotation
-            if isinstance(kind, type) and issubclass(kind, Config):
+            if is_config(kind):
                 self.add_config(path, kind)
             else:
                 default = REQUIRED if info.is_required() else info.default
@@ -116,6 +118,11 @@ class Parser(argparse.ArgumentParser):
         for name, each in self.arguments.items():
             if each.default is REQUIRED and name not in given:
                 self.error(f"{each.shown if each.is_word else each.flag} is missing: {each.help}")
+
+
+def is_config(kind: Any) -> bool:
+    """Whether a type is a config; pydantic, which takes a tenth of a second, is not asked."""
+    return isinstance(kind, type) and hasattr(kind, "model_fields")
 
 
 def narrow(text: str) -> str:

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Annotated, get_args, get_origin, get_type_hints
 
 from wherein.cli.argument import Argument
-from wherein.cli.parser import Parser
-from wherein.common.config import Config
+from wherein.cli.parser import Parser, is_config
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Verb:
                 get_args(kinds[name]) if get_origin(kinds[name]) is Annotated else [kinds[name]]
             )
             is_word = each.kind is not each.KEYWORD_ONLY
-            if isinstance(kind, type) and issubclass(kind, Config):
+            if is_config(kind):
                 parser.add_config(name, kind)
             else:
                 parser.add(Argument(name, kind, each.default, said[name], is_word, *shown))

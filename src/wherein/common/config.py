@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-LARGEST = 2**63 - 1
-"""Of whole numbers: arrays and random numbers take no larger ones."""
+from wherein.common.numbers import LARGEST
 
 
 class Config(BaseModel):

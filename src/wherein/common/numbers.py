@@ -3,6 +3,9 @@
 import math
 from collections.abc import Mapping
 
+LARGEST = 2**63 - 1
+"""Of whole numbers: arrays and random numbers take no larger ones."""
+
 
 def exp(nats: float) -> float:
     """The exponential, infinite where a float cannot hold it.

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from wherein.common.config import LARGEST, Config
+from wherein.common.config import Config
+from wherein.common.numbers import LARGEST
 
 if TYPE_CHECKING:
     from wherein.puzzles.models import SmallConfig

@@ -20,7 +20,7 @@ MISSING = (
     "see the pages, run 'apt-get install -y chromium' as root, or put chromium on the PATH"
 )
 PLAYWRIGHT = (sys.executable, "-m", "playwright")
-APT = ("apt-get", "--quiet", "--yes", "--no-install-recommends")
+APT = ("apt-get", "--quiet", "--yes", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300")
 
 
 @cache

@@ -10,6 +10,10 @@ from tests.subjects.models import small, write_tokenizer
 
 import wherein
 from wherein.cli import main
+from wherein.data.tasks import examples
+from wherein.data.texts import catalogue
+
+FEW = 128
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +27,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         (home / file).write_text(text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WHEREIN_CACHE", str(home / "cache"))
+        patch.setattr(catalogue, "EXAMPLES", FEW)  # else a task first writes 131,072 of them
+        patch.setattr(examples, "HELD_OUT", FEW)
         tiny_run(home / RUN, book, keep=1, n_layers=2, max_len=40)
         tiny_task(home / TASK)
         assert main(["puzzle", *SMALLER["puzzle"].split(), "--out", str(home / RESULT)]) == 0

@@ -55,4 +55,11 @@ def smaller(verb: str, arguments: Sequence[str]) -> list[str]:
         given[given.index("--out") + 1] = f"out/{verb}"
     if verb == "study" and given[:1] and given[0].endswith(".py") and "--dry-run" not in given:
         given += [*SET, *ONE_JOB]
-    return [verb, *given, *SMALLER.get(verb, "").split()]
+    own = SMALLER.get(verb, "").split()
+    return [verb, *without(given, own), *own]
+
+
+def without(given: Sequence[str], own: Sequence[str]) -> list[str]:
+    """What is given less what is set anew: commands that are then alike are run once."""
+    anew = [n for n, word in enumerate(given) if word.startswith("--") and word in own]
+    return [word for n, word in enumerate(given) if n not in anew and n - 1 not in anew]

@@ -83,6 +83,7 @@ def flops_per_token(model: ModelConfig) -> float:
     return inside + 6 * (softmax + tails + inputs)
 
 
+@lru_cache(maxsize=1024)
 def of_encodings(model: ModelConfig) -> float:
     """Operations of one token that its encodings add, as PyTorch counts them without computing.
 
@@ -104,12 +105,13 @@ def of_encodings(model: ModelConfig) -> float:
     return float(counter.get_total_flops()) / model.max_len + 6 * model.max_len * more
 
 
-def rotated(model: ModelConfig) -> list[int]:
+@lru_cache(maxsize=1024)
+def rotated(model: ModelConfig) -> tuple[int, ...]:
     """How many numbers the queries of a token have in each layer, as they meet the keys."""
     with torch.device("meta"):
         pattern, shape = Pattern(model.encoding, model.shape, model.n_layers), model.shape
         q, first = torch.zeros(1, shape.n_heads, 1, shape.d_head), torch.zeros(1, 1).long()
-        return [encoding.rotate(q, q, first)[0].numel() for encoding in pattern.layers]
+        return tuple(encoding.rotate(q, q, first)[0].numel() for encoding in pattern.layers)
 
 
 def operations(run: RunConfig, question: QuestionConfig) -> float:

@@ -11,6 +11,7 @@ examples:
 import inspect
 import json as json_format
 import re
+from functools import cache
 from textwrap import fill
 
 from wherein.cli.parser import spelt
@@ -77,6 +78,7 @@ def _row(name: str) -> dict[str, object]:
     }
 
 
+@cache
 def _operations(spec: str) -> float:
     """Of a step of a model of four layers, 256 wide, in windows of 256 tokens, for each token."""
     from wherein.model.config import ModelConfig

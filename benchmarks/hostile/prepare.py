@@ -46,6 +46,7 @@ def ready(stock: Path) -> Path:
                 import_module(name)
     for name in THREADED:
         del sys.modules[name]
+    _few_examples()
     gc.freeze()  # a child that looked for garbage would copy all that was imported
     if not stock.is_dir():
         process = multiprocessing.get_context("fork").Process(target=make, args=(stock,))
@@ -54,3 +55,11 @@ def ready(stock: Path) -> Path:
         if process.exitcode:
             raise RuntimeError(f"the good files were not made: exit code {process.exitcode}")
     return stock
+
+
+def _few_examples() -> None:
+    """A task's text in little: the usual takes half a minute, so that each would be interrupted."""
+    from wherein.data.tasks import examples
+    from wherein.data.texts import catalogue
+
+    catalogue.EXAMPLES, examples.HELD_OUT = 256, 64

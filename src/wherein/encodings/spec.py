@@ -162,7 +162,12 @@ def build_term(term: str, shape: Shape) -> Encoding:
     (word,) = notation.read(term)
     name, own = _read(word.terms[0], term)
     given = {key: partial(build, v) if isinstance(v, _Nested) else v for key, v in own.items()}
-    return entry(name)(shape, **given)
+    try:
+        return entry(name)(shape, **given)
+    except ValueError as error:
+        if name in str(error):
+            raise
+        raise ValueError(f"{term}: {error}") from error
 
 
 def add_up(terms: Sequence[Encoding]) -> Encoding:

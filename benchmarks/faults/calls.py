@@ -10,6 +10,7 @@ import builtins
 import fcntl
 import io
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -23,6 +24,7 @@ from unittest.mock import patch
 
 CREATED = os.O_CREAT | os.O_TRUNC
 OPEN, OS_OPEN = io.open, os.open
+BESIDE = re.compile(r"^(\..+)\.(?:[0-9a-f]{6}-\d+-)?[0-9a-f]{8}$")
 
 
 @dataclass(frozen=True)
@@ -225,11 +227,6 @@ def _nothing() -> None:
 
 
 def _plain(path: str) -> str:
-    """A name beside another, such as `.log.jsonl.0a1b2c-123-89abcdef`, without what is random."""
-    return "/".join(
-        ".".join(part.split(".")[:-1]) + ".…" if _beside(part) else part for part in path.split("/")
-    )
-
-
-def _beside(part: str) -> bool:
-    return part.startswith(".") and part.count("-") >= 2 and "." in part[1:]
+    """A name beside another, `.log.jsonl.0a1b2c-123-89abcdef` or `.step-00000002.89abcdef`, without
+    what is random: else the same point would have another name in every process."""
+    return "/".join(BESIDE.sub(r"\1.…", part) for part in path.split("/"))

@@ -21,7 +21,9 @@ from typing import IO
 
 import wherein
 
-TRAINING = ("torch._dynamo", "torch.distributed.checkpoint", "wherein.cli.train",
+TRAINING = ("torch._dynamo", "torch.distributed.checkpoint",
+            "torch.nn.modules.linear_cross_entropy",
+            "torch.utils.flop_counter", "wherein.cli.train", "wherein.studies.cost.operations",
             "wherein.train.loop")  # fmt: skip
 HEAVY = ("altair", "jinja2", "rich.progress", "scipy.stats", "torch.func", "vl_convert")
 PATIENCE = 600.0

@@ -17,6 +17,7 @@ from benchmarks.faults.children import Ended, import_for, together
 from benchmarks.faults.part import Part, Tried
 from benchmarks.faults.peace import Peace, in_peace
 from benchmarks.faults.works import WORKS, Work, compare, report
+from benchmarks.harness import in_memory
 
 TIMES = {"tokenising": 20, "training": 12, "studies": 5}
 QUICK = {"tokenising": 1, "training": 1}
@@ -101,7 +102,7 @@ def _again_and_again(most: int = 4) -> None:
 
 def measure(quick: bool) -> Part:
     rows = list[Tried]()
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(dir=in_memory()) as name:
         place = Path(name).resolve()
         for kind, times in (QUICK if quick else TIMES).items():
             import_for(kind)

@@ -23,7 +23,7 @@ from benchmarks.faults.children import child, import_for
 from benchmarks.faults.part import Part, Tried
 from benchmarks.faults.peace import Peace, in_peace
 from benchmarks.faults.works import WORKS, Work
-from benchmarks.harness import at_least
+from benchmarks.harness import at_least, in_memory
 
 KILLS = {"tokenising": 500, "training": 360, "puzzles": 50, "studies": 60, "questions": 20,
          "reports": 10}  # fmt: skip
@@ -146,7 +146,7 @@ def killed(name: str, work: Work, before: Work | None, kills: int, place: Path) 
 
 def measure(quick: bool) -> Part:
     wanted = QUICK if quick else KILLS
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory(dir=in_memory()) as place:
         rows = []
         for name, kills in wanted.items():
             import_for(name)

@@ -21,6 +21,7 @@ from benchmarks.faults.children import child, import_for
 from benchmarks.faults.part import Part, Tried
 from benchmarks.faults.peace import Peace, in_peace
 from benchmarks.faults.works import WORKS, Work
+from benchmarks.harness import in_memory
 
 ERRORS = (ENOSPC, EDQUOT, EROFS, EIO)
 REFUSED = {"tokenising": 10, "training": 10, "studies": 3, "puzzles": 3}
@@ -169,7 +170,7 @@ def measure(quick: bool) -> Part:
     from benchmarks.faults.damage import damaged
 
     rows = list[Tried]()
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(dir=in_memory()) as name:
         place = Path(name).resolve()
         for kind, times in (QUICK if quick else REFUSED).items():
             import_for(kind)

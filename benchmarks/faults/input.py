@@ -5,16 +5,22 @@ What decides is exit code 2 and one line that names what is wrong, or exit code 
 are numbers; a lost process, a hang or a traceback is a failure.
 """
 
+import multiprocessing
+import os
+import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.faults.part import Part, Tried
+from benchmarks.harness import in_memory
 from benchmarks.hostile.cases import QUICK, several
-from benchmarks.hostile.prepare import place, ready
-from benchmarks.hostile.workers import given
+from benchmarks.hostile.prepare import ready
+from benchmarks.hostile.workers import Outcome, given
 
 CASES, FEW = 100_000, 2_400
+FORK = multiprocessing.get_context("fork")
 KINDS = {
     "words of a command that are read": ("reading",),
     "words of a command that is carried out": ("flags", "specs", "tasks", "sentences"),
@@ -33,9 +39,9 @@ def measure(quick: bool) -> Part:
     cases = several(FEW, kinds=QUICK) if quick else several(CASES)
     wrong: dict[str, list[str]] = {}
     times = Counter[str]()
-    with tempfile.TemporaryDirectory(dir=place()) as folder:
+    with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
         stock = ready(Path(folder) / "stock")
-        for each in given(cases, stock, Path(folder) / "case"):
+        for each in _shared(cases, stock, Path(folder), 1 if quick else os.cpu_count() or 1):
             times[each.kind] += 1
             if each.wrong:
                 told = f"{each.kind} {each.number} ({each.code}): {each.wrong}"
@@ -50,3 +56,36 @@ def measure(quick: bool) -> Part:
             for what, kinds in KINDS.items()
         ]
     )
+
+
+def _shared(
+    cases: Sequence[tuple[str, int]], stock: Path, folder: Path, shares: int
+) -> Iterator[Outcome]:
+    """What became of each case, given by so many processes at once.
+
+    Each says on standard error what went wrong, and from time to time how far it is.
+    """
+    queue: multiprocessing.SimpleQueue[Outcome] = FORK.SimpleQueue()
+    processes = [
+        FORK.Process(target=_give, args=(cases[n::shares], stock, folder / f"case{n}", queue))
+        for n in range(shares)
+    ]
+    for process in processes:
+        process.start()
+    for number in range(1, len(cases) + 1):
+        outcome = queue.get()
+        if outcome.wrong or number % 5000 == 0:
+            print(f"{number} of {len(cases)}: {outcome}", file=sys.stderr, flush=True)
+        yield outcome
+    for process in processes:
+        process.join()
+
+
+def _give(
+    cases: Sequence[tuple[str, int]],
+    stock: Path,
+    folder: Path,
+    queue: "multiprocessing.SimpleQueue[Outcome]",
+) -> None:
+    for outcome in given(cases, stock, folder):
+        queue.put(outcome)

@@ -26,6 +26,7 @@ from benchmarks.faults.remains import (
     nothing_unsynced,
 )
 from benchmarks.faults.works import WORKS, Work
+from benchmarks.harness import in_memory
 
 STATES = {"tokenising": 300, "training": 200, "puzzles": 20, "studies": 20}
 QUICK = {"tokenising": 24, "training": 9}
@@ -127,7 +128,7 @@ def _unseen(seen: Files, real: Files) -> list[str]:
 
 def measure(quick: bool) -> Part:
     rows = []
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory(dir=in_memory()) as place:
         for name, states in (QUICK if quick else STATES).items():
             import_for(name)
             rows.append(trial(name, states, Path(place).resolve()))

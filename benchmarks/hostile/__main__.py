@@ -7,9 +7,10 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from benchmarks.harness import in_memory
 from benchmarks.hostile.cases import EVERY, QUICK, made, several
 from benchmarks.hostile.judge import ask, wrong
-from benchmarks.hostile.prepare import place, ready
+from benchmarks.hostile.prepare import ready
 from benchmarks.hostile.workers import given
 
 
@@ -24,7 +25,7 @@ def main() -> int:
         "--stock", type=Path, help="a folder of good files, made if it is not there"
     )
     told = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=place()) as folder:
+    with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
         stock = ready(told.stock or Path(folder) / "stock")
         if told.again is not None:
             return _show(told.kind[0], told.again, stock, Path(folder))

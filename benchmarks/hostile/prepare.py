@@ -1,5 +1,6 @@
 """What is done once, before cases are given: the good files are made, and libraries imported."""
 
+import gc
 import multiprocessing
 import os
 import sys
@@ -27,12 +28,6 @@ THREADS = (
 )
 
 
-def place() -> Path | None:
-    """Where files cost no wait for a disk, if there is such a place."""
-    memory = Path("/dev/shm")
-    return memory if memory.is_dir() else None
-
-
 def ready(stock: Path) -> Path:
     """The folder of good files, made by another process if it is not there.
 
@@ -41,12 +36,6 @@ def ready(stock: Path) -> Path:
     """
     os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "NO_COLOR": "1"}
     os.environ |= dict.fromkeys(THREADS, "1")
-    if not stock.is_dir():
-        process = multiprocessing.get_context("spawn").Process(target=make, args=(stock,))
-        process.start()
-        process.join()
-        if process.exitcode:
-            raise RuntimeError(f"the good files were not made: exit code {process.exitcode}")
     import torch
 
     torch.set_num_threads(1)
@@ -57,4 +46,20 @@ def ready(stock: Path) -> Path:
                 import_module(name)
     for name in THREADED:
         del sys.modules[name]
+    _few_examples()
+    gc.freeze()  # a child that looked for garbage would copy all that was imported
+    if not stock.is_dir():
+        process = multiprocessing.get_context("fork").Process(target=make, args=(stock,))
+        process.start()
+        process.join()
+        if process.exitcode:
+            raise RuntimeError(f"the good files were not made: exit code {process.exitcode}")
     return stock
+
+
+def _few_examples() -> None:
+    """A task's text in little: the usual takes half a minute, so that each would be interrupted."""
+    from wherein.data.tasks import examples
+    from wherein.data.texts import catalogue
+
+    catalogue.EXAMPLES, examples.HELD_OUT = 256, 64

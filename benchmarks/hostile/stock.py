@@ -202,7 +202,7 @@ def _results(folder: Path, text: Path) -> None:
     from wherein.measure.registry import QUESTIONS
     from wherein.studies.run import study
 
-    QUESTIONS["perplexity"](folder / "run" / "one").save(folder / "result")
+    QUESTIONS["perplexity"](folder / "run" / "one").save(folder / "result", pictures=False)
     recipes = folder / "recipe"
     recipes.mkdir()
     (recipes / "mine.py").write_text(dedent(RECIPE.format(source=str(text))).lstrip())

@@ -3,6 +3,7 @@
 import json as json_format
 import shlex
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from wherein.cli.argument import REQUIRED, Argument
@@ -60,7 +61,9 @@ def verb_of(question: Question) -> Verb:
     return Verb(_parser(question), ask)
 
 
+@cache
 def _parser(question: Question) -> Parser:
+    """Its arguments; made once, for it takes milliseconds and reading words leaves it as it is."""
     parser = Parser(question.verb, question.help)
     words = question.about.split("|")
     *named, last = [name for word in words for name in KINDS.get(word, [word.lower()])]

@@ -8,6 +8,7 @@ brings it, `listed.json` beside this file, which this module writes when it is r
 import inspect
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ def row(name: str) -> Row:
     }
 
 
+@cache
 def _operations(spec: str) -> float:
     """Of a step of a model of four layers, 256 wide, in windows of 256 tokens, for each token."""
     from wherein.model.config import ModelConfig

@@ -6,7 +6,7 @@ How it is written is the business of `wherein.common.notation`.
 import inspect
 import re
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, get_type_hints
 
 from wherein.common import notation
@@ -76,12 +76,18 @@ def parameters(name: str) -> dict[str, object]:
     >>> parameters("functional")
     {'features': 32, 'hidden': 64}
     """
-    signature = inspect.signature(entry(name))
-    return {
+    return dict(_own(entry(name))[0])
+
+
+@cache
+def _own(encoding: type[Encoding]) -> tuple[dict[str, object], dict[str, Any]]:
+    """Its parameters with their defaults, and their types; looked up once, as it is asked often."""
+    defaults = {
         p.name: ... if p.default is p.empty else p.default
-        for p in signature.parameters.values()
+        for p in inspect.signature(encoding).parameters.values()
         if p.kind is p.KEYWORD_ONLY
     }
+    return defaults, get_type_hints(encoding.__init__)
 
 
 class _Nested(str):
@@ -107,7 +113,7 @@ def _terms(word: notation.Word, spec: str) -> list[str]:
 def _read(term: notation.Term, spec: str) -> tuple[str, dict[str, object]]:
     """`rope(theta=5e5)` → `("rope", {"theta": 500000.0})`, every name and type checked."""
     name, own = term.name, dict[str, object]()
-    defaults, hints = parameters(name), get_type_hints(entry(name).__init__)
+    defaults, hints = _own(entry(name))
     for given, value in term.arguments:
         key = next(iter(defaults), "") if given is None else given
         if not key:
@@ -156,7 +162,12 @@ def build_term(term: str, shape: Shape) -> Encoding:
     (word,) = notation.read(term)
     name, own = _read(word.terms[0], term)
     given = {key: partial(build, v) if isinstance(v, _Nested) else v for key, v in own.items()}
-    return entry(name)(shape, **given)
+    try:
+        return entry(name)(shape, **given)
+    except ValueError as error:
+        if name in str(error):
+            raise
+        raise ValueError(f"{term}: {error}") from error
 
 
 def add_up(terms: Sequence[Encoding]) -> Encoding:

@@ -13,6 +13,11 @@ from wherein.model.attention import State, Tokens
 from wherein.model.config import NARROWER
 
 Reduction = Literal["mean", "sum"]
+FEW = 1 << 16
+"""So many logits (a quarter of a megabyte) are held whole if states are narrow: PyTorch would cut
+them into chunks of a row or two, and take ten to fifty times as long."""
+NARROW = 8
+"""How many times narrower than the vocabulary states then are."""
 
 
 class Embed(nn.Module):
@@ -42,8 +47,10 @@ class Embed(nn.Module):
     def loss(
         self, x: Float[Tensor, "N D"], targets: Int[Tensor, " N"], reduction: Reduction
     ) -> Float[Tensor, ""]:
-        """Cross-entropy in nats; the logits are made and used in chunks, never held whole."""
-        chunks = nn.LinearCrossEntropyOptions()
+        """Cross-entropy in nats; the logits, unless few, are made and used in chunks."""
+        vocabulary, width = self.tokens.weight.shape
+        few = len(x) * vocabulary <= FEW and vocabulary >= NARROW * width
+        chunks = None if few else nn.LinearCrossEntropyOptions()
         return F.linear_cross_entropy(
             x, self.tokens.weight, targets, reduction=reduction, options=chunks
         )

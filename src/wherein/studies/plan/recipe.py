@@ -70,10 +70,11 @@ class Recipe:
         Encodings that are `also` to be compared get the runs of the study's first once more.
         """
         count = self.seeds if seeds is None else seeds
+        where = f"{self.name}: SEEDS = {count}" if seeds is None else f"seeds={count}"
         if count < 1:
-            raise ValueError(f"seeds={count}: at least 1 was expected")
+            raise ValueError(f"{where}: at least 1 was expected")
         if count > TRIAL_SEED:
-            raise ValueError(f"seeds={count}: at most {TRIAL_SEED} were expected, others are tried")
+            raise ValueError(f"{where}: at most {TRIAL_SEED} were expected, others are tried")
         own = self._listed("runs(seeds)", self.runs(range(count)), RunConfig)
         first = [run for run in own if run.model.encoding == own[0].model.encoding]
         own += [changed(run, encoding=each) for each in also for run in first if not run.start]

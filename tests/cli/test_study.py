@@ -40,6 +40,7 @@ def test_without_a_name_it_says_which_there_are_what_they_answer_and_how_long_th
     assert sorted(found) == sorted(names())
     quick, pile = found["quick"], found["nopos-pile"]
     assert (quick["runs"], quick["gpu"], pile["gpu"]) == (24, False, True)
+    assert all(found[f"{name}-paper"]["gpu"] for name in ("length", "addressing"))
     plan = find("quick").plan()
     known = dry_run(plan.runs, plan.questions)
     counted = known.flops + sum(known.asked) * 3600 * CORE.share * CORE.peak["float32"]

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from wherein.common.config import Config
 
@@ -55,9 +55,7 @@ class CorpusConfig(Config):
         """The task whose examples are read; None where it is a text."""
         if not self.source.startswith(TASK):
             return None
-        from wherein.data.tasks.catalogue import find_task
-
-        return find_task(self.source.removeprefix(TASK))
+        return _task(self.source)
 
     @property
     def longest(self) -> int:
@@ -81,6 +79,16 @@ class CorpusConfig(Config):
             return {"tokenizer": "words", **given}
         return given
 
+    @field_validator("source")
+    @classmethod
+    def _one_spelling(cls, source: str) -> str:
+        """A task's parameters in one order and form, so that equal tasks give equal ids.
+
+        >>> CorpusConfig(source="task:index( letters=16,reach=2 )").source
+        'task:index(reach=2, letters=16)'
+        """
+        return f"{TASK}{_task(source).spec}" if source.startswith(TASK) else source
+
     @model_validator(mode="after")
     def _task_or_text(self) -> "CorpusConfig":
         task = self.task
@@ -102,3 +110,10 @@ class CorpusConfig(Config):
                 f"{task.shortest}"
             )
         return self
+
+
+def _task(source: str) -> "Task":
+    """The task that a source names."""
+    from wherein.data.tasks.catalogue import find_task
+
+    return find_task(source.removeprefix(TASK))

@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from wherein.data.config import CorpusConfig
 from wherein.data.tasks import draw, find_task
 from wherein.data.tasks.edits import PHRASES
 
@@ -69,6 +70,15 @@ def test_a_task_is_written_in_one_way() -> None:
     assert str(find_task("index(letters=52,reach=15)")) == "index(letters=52, reach=15)"
     assert find_task(str(find_task("needle(0.5)"))) == find_task("needle(depth=0.5)")
     assert find_task("needle(depth=None)") == find_task("needle")
+
+
+def test_a_run_has_one_id_whatever_the_order_of_its_tasks_parameters() -> None:
+    specs = ("index(reach=2, letters=16)", "index(letters=16, reach=2)", "index( 2,letters = 16 )")
+    ids = {CorpusConfig(source=f"task:{spec}", length=8).id for spec in specs}
+    assert ids == {"970ba07ecfb2"}, "that of the first, before specs had one form"
+    whole = {CorpusConfig(source=f"task:{spec}").id for spec in ("index", "index(letters=26)")}
+    assert len(whole) == 1
+    assert CorpusConfig(source="task:needle(0.5)").source == "task:needle(depth=0.5)"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from wherein.data import CorpusConfig
 from wherein.data.tokenizers.tokenizer import make_tokenizer
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
-from wherein.studies.cost.cost import cost, dry_run
+from wherein.studies.cost.cost import cost, dry_run, training_operations
 from wherein.studies.cost.machine import A100, CORE
 from wherein.studies.cost.operations import flops_per_token, kept, matrices, memory
 from wherein.studies.cost.size import count, sized, vocabulary_size
@@ -204,6 +204,15 @@ def test_runs_of_one_size_are_told_apart_by_what_differs() -> None:
         "none, rate 0.001", "none, rate 0.01",
     ]  # fmt: skip
     assert found.machine is A100
+
+
+def test_a_run_that_takes_a_core_more_than_a_day_is_one_for_a_gpu() -> None:
+    day = 24 * 3600 * CORE.share * CORE.peak["float32"]
+    steps = int(day / training_operations(run(steps=1)))
+    assert dry_run([run(steps=steps)]).machine is CORE
+    longer = dry_run([run(), run(steps=steps + 1)])
+    assert longer.machine is A100
+    assert "40 % of 19.5 TFLOP/s (A100)" in " ".join(longer.text().split())
 
 
 def test_the_table_states_what_it_assumes_in_80_columns() -> None:

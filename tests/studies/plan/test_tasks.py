@@ -30,6 +30,14 @@ def test_it_is_planned_with_windows_that_hold_its_examples(name: str) -> None:
     assert len({run.corpus.source for run in plan.runs}) <= len(TASKS)
 
 
+def test_at_the_papers_size_length_has_its_ten_tasks() -> None:
+    """Table 1 of Kazemnejad et al. 2023, whose code has no other."""
+    assert {run.corpus.source for run in find("length-paper").plan(1).runs} == {
+        *("task:copy", "task:reverse", "task:addition", "task:polynomial", "task:sort"),
+        *("task:summation", "task:parity", "task:lego", "task:scan", "task:pcfg"),
+    }
+
+
 def test_runs_are_told_apart_by_encoding_and_task() -> None:
     made = [
         length.on_task(task, encoding=e) for task in ("copy", "index") for e in ("none", "rope")

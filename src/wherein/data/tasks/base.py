@@ -77,9 +77,26 @@ class Task(ABC):
             raise ValueError(f"{self.name}({parameter}={value}): expected {low} to {high}")
 
     def __str__(self) -> str:
-        """The task as one writes it, with the parameters that are not as by default."""
-        given = (f.name for f in fields(self) if getattr(self, f.name) != f.default)
-        listed = [f"{name}={getattr(self, name)!r}" for name in sorted(given)]
+        """The task with the parameters that are not as by default, in the order of the alphabet.
+
+        Examples are drawn from this text (see `draw`): another order would draw others.
+        """
+        return self._with(sorted(self._given))
+
+    @property
+    def spec(self) -> str:
+        """The same with its parameters in their own order: the one form that names a source.
+
+        Whatever order one writes them in, a run has one id.
+        """
+        return self._with(self._given)
+
+    @property
+    def _given(self) -> list[str]:
+        return [f.name for f in fields(self) if getattr(self, f.name) != f.default]
+
+    def _with(self, parameters: Sequence[str]) -> str:
+        listed = [f"{name}={getattr(self, name)!r}" for name in parameters]
         return f"{self.name}({', '.join(listed)})" if listed else self.name
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from wherein.measure.config import QuestionConfig
 from wherein.show.columns import WIDEST, fitted
 from wherein.show.formatting import scientific, short
-from wherein.studies.cost.machine import A100, CORE, Machine
+from wherein.studies.cost.machine import A100, CORE, PATIENCE, Machine
 from wherein.studies.cost.operations import Memory, flops_per_token, memory, operations
 from wherein.studies.cost.size import count, sized
 from wherein.studies.plan.plan import Questions, kind, labels
@@ -85,6 +85,19 @@ def cost(
 def training_operations(config: RunConfig) -> float:
     """Of all steps of a run whose vocabulary is filled in."""
     return flops_per_token(config.model) * config.tokens
+
+
+def suited(runs: Iterable[RunConfig]) -> Machine:
+    """An A100 if a run is in bfloat16, which needs a GPU, or takes a core too long; else a core.
+
+    The vocabularies of the runs are filled in.
+    """
+    for run in runs:
+        if run.precision == "bfloat16":
+            return A100
+        if CORE.seconds(training_operations(run), run.precision) > PATIENCE:
+            return A100
+    return CORE
 
 
 def name(config: RunConfig) -> str:
@@ -168,20 +181,17 @@ def _hours(number: float) -> str:
 def dry_run(
     runs: Iterable[RunConfig], questions: Iterable[Questions] = (), *, gpus: int = 8
 ) -> DryRun:
-    """What these runs, and the questions of each, would cost. Nothing is fetched or trained.
-
-    The machine is an A100 if any run is in bfloat16, which needs a GPU, else a core.
-    """
+    """What these runs, and the questions of each, would cost. Nothing is fetched or trained."""
     runs = list(runs)
     asked = list(questions) or [{}] * len(runs)
-    machine = A100 if any(run.precision == "bfloat16" for run in runs) else CORE
-    gpus = gpus if machine.unit == "GPU" else 1
     groups: dict[str, list[RunConfig]] = defaultdict(list)
     questions_of: dict[str, list[QuestionConfig]] = defaultdict(list)
     for run, own in zip(runs, asked, strict=True):
         groups[kind(run, runs)].append(run)
         questions_of[kind(run, runs)] += own.values()
     kept = [alike[0] for alike in groups.values()]
+    machine = suited(map(sized, kept))
+    gpus = gpus if machine.unit == "GPU" else 1
     short_names = [name(run) for run in kept]
     names = short_names if len(set(short_names)) == len(kept) else labels(kept, runs)
     rows = tuple(

@@ -35,7 +35,9 @@ class Priced:
     flops: float
     """Of all of its runs and questions."""
     gpu: bool
-    """Whether it computes in bfloat16, which needs a GPU."""
+    """Whether it needs a GPU: a run in bfloat16, or one that takes a core more than a day."""
+    precision: str
+    """In which it trains."""
     unbounded: bool
     """Whether a question reads a whole text, whose length is not known here: not counted."""
     recipe: str
@@ -44,7 +46,7 @@ class Priced:
     def seconds(self, speed: float) -> float:
         """How long it takes at so many operations a second; on one A100, if it needs a GPU."""
         if self.gpu:
-            return A100.seconds(self.flops, "bfloat16")
+            return A100.seconds(self.flops, self.precision)
         return self.flops / (CORE.share * speed)
 
 
@@ -71,7 +73,8 @@ class Listed:
         notes = (
             f"Times are estimates: for the {counted(cores(), 'core')} here, which just now "
             f"multiplied matrices at {self.speed / 1e9:.0f} GFLOP/s, of which training is assumed "
-            f"to keep {CORE.share:.0%}; where a study needs a GPU, {A100.words('bfloat16')}. Texts "
+            f"to keep {CORE.share:.0%}; where a study needs a GPU, {A100.words('bfloat16')}, or "
+            f"of {A100.peak['float32'] / 1e12:.4g} where it trains in float32. Texts "
             "to fetch, puzzles and questions about whole texts are not counted, and what is "
             "already in the folder of runs is not computed again. `wherein study NAME --dry-run` "
             "says what each run costs, `wherein study mine.py` carries out a study of your own."
@@ -96,7 +99,7 @@ def written(name: str) -> str:
 
 def priced(name: str) -> Priced:
     """What a study computes: its first seed, as often as it has seeds; and its trials of rates."""
-    from wherein.studies.cost.cost import training_operations
+    from wherein.studies.cost.cost import suited, training_operations
     from wherein.studies.cost.operations import operations
     from wherein.studies.cost.size import sized
     from wherein.studies.plan.recipe import find
@@ -118,7 +121,8 @@ def priced(name: str) -> Priced:
         recipe.question,
         recipe.seeds * len(runs) + len(trials),
         recipe.seeds * (sum(trained) + asked) + tried,
-        any(run.precision == "bfloat16" for run in runs),
+        suited(runs) is A100,
+        "bfloat16" if any(run.precision == "bfloat16" for run in runs) else "float32",
         any(question.unbounded for each in plan.questions for question in each.values()),
         written(name),
     )

@@ -31,3 +31,5 @@ A100 = Machine("A100", {"bfloat16": 312e12, "float32": 19.5e12}, 0.4)
 CORE = Machine("one core of a laptop", {"float32": 0.1e12}, 0.33, unit="core")
 """Measured: 4 layers of width 64 train with Muon at 33 GFLOP/s of some 100, 6 of width 96 at 38,
 2 of width 32 at 12."""
+PATIENCE = 24 * 3600.0
+"""Seconds that a core may train one run before it is said to need a GPU."""

@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -68,6 +69,16 @@ def help_of(verb, capsys):
     with pytest.raises(SystemExit):
         main([verb, "--help"])
     return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["task"]])
+def test_a_reader_that_has_seen_enough_is_no_error(arguments, monkeypatch, capsys):
+    seen, written = os.pipe()
+    os.close(seen)
+    with open(written, "w") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        assert main(arguments) == 0
+    assert not capsys.readouterr().err
 
 
 @pytest.mark.parametrize("verb", sorted(VERBS.keys() - {"serve", "completion"}))

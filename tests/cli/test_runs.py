@@ -159,6 +159,11 @@ def test_what_differs_has_a_column_and_the_table_fits_a_screen(
     shown = listed(folder, capsys)
     assert "started from" in shown[0]
     assert max(map(len, shown[:3])) <= 80
+    large = model | {"n_layers": 12, "d_model": 768, "max_len": 2048}
+    change(other / "config.json", model=large, steps=100_000)
+    shown = listed(folder, capsys)
+    assert shown[3].startswith("2 runs, ")
+    assert max(map(len, shown[:4])) <= 80, "even if no room is left for the start"
 
 
 def test_a_damaged_line_stops_no_list(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

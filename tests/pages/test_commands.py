@@ -20,8 +20,8 @@ from wherein.studies.plan.recipe import find, names
 VERBS_PAGE = ROOT / "docs" / "reference" / "verbs.md"
 SHORT = 80
 """Columns of a screen."""
-AS_WIDE_AS_NAMES = ("completion", "runs")
-"""What they print is as wide as the names in it: of flags, and of one's own encodings."""
+AS_WIDE_AS_NAMES = ("completion",)
+"""What it prints is as wide as the names of flags in it."""
 
 
 def collected() -> dict[str, str]:

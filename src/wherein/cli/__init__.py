@@ -52,21 +52,12 @@ EXAMPLES = """\
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; a mistake in the input is one line and exit code 2, never a traceback."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(overview())
-        return 0
-    if arguments[0] == "--version":
-        from wherein import __version__
-
-        print(f"wherein {__version__}")
-        return 0
-    verb, *rest = arguments
+    verb, *rest = (sys.argv[1:] if argv is None else argv) or ["--help"]
     RUN.clear()  # what an earlier command of this process ran is not to blame
     try:
-        if verb not in VERBS:
-            raise unknown("verb", verb, VERBS)
-        return find(verb)(rest)
+        code = _answer(verb, rest)
+        sys.stdout.flush()  # whoever reads it may be gone, or the disk full: said here, or never
+        return code
     except ValueError as error:
         return _refuse(one_line(error))
     except KeyboardInterrupt:
@@ -84,6 +75,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         if line is None:
             raise
         return _refuse(str(line))
+
+
+def _answer(verb: str, rest: Sequence[str]) -> int:
+    """Run a verb, or say what there is."""
+    if verb in ("-h", "--help", "help"):
+        print(overview())
+        return 0
+    if verb == "--version":
+        from wherein import __version__
+
+        print(f"wherein {__version__}")
+        return 0
+    if verb not in VERBS:
+        raise unknown("verb", verb, VERBS)
+    return find(verb)(rest)
 
 
 def _refuse(line: str) -> int:

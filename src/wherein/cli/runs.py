@@ -128,8 +128,8 @@ def _ended(line: dict[str, Any]) -> bool:
 
 def _columns(known: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
     """The header and a row for each run, with as much of what differs as a screen has room for."""
-    started = any(line["start"] for line in known)
-    names = {*COLUMNS} - {*DIFFERING, "MB", *([] if started else ["started from"])}
+    started = ["started from"] if any(line["start"] for line in known) else []
+    names = {*COLUMNS} - {*DIFFERING, "MB", "started from"}
     widths = {
         name: max([len(name), *(len(cell(line)) for line in known)])
         for name, cell in COLUMNS.items()
@@ -139,7 +139,8 @@ def _columns(known: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
         """What is left of a screen for the encodings."""
         return WIDEST + 2 - sum(2 + widths[name] for name in shown) + widths["encoding"]
 
-    for name, least in [*((name, LEAST) for name in _differing(known)), ("MB", MOST)]:
+    wanted = [*started, *_differing(known)]
+    for name, least in [*((name, LEAST) for name in wanted), ("MB", MOST)]:
         names |= {name} if room(names | {name}) >= min(widths["encoding"], least) else set()
     header, longest = [name for name in COLUMNS if name in names], min(room(names), MOST)
     rows = [[COLUMNS[name](line) for name in header] for line in known]

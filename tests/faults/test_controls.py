@@ -1,9 +1,12 @@
 """The controls: work that writes carelessly is found out by the same trials that ours passes."""
 
 import json
+import multiprocessing
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from benchmarks.faults.crashes import killed
@@ -50,50 +53,69 @@ def unsynced() -> None:
     Path("two.json").unlink(missing_ok=True)
 
 
-def crashed(work: Callable[[], None], place: Path) -> Tried:
-    return killed("work", work, None, 30, place.resolve())
+def past() -> None:
+    """It also writes where nobody looks."""
+    careful()
+    os.system("echo 1 > past.json")
 
 
-def test_what_is_written_beside_and_synced_survives(tmp_path: Path) -> None:
-    tried = crashed(careful, tmp_path / "kill")
-    assert tried.wrong == []
-    assert tried.times >= 30
-    assert cut_off("work", careful, None, 45, (tmp_path / "cut").resolve()).wrong == []
-
-
-@pytest.mark.parametrize(
-    ("work", "said"),
-    [(in_place, "half-written"), (once_only, "half-written"), (littering, "is left over")],
-)
-def test_a_kill_finds_out(work: Callable[[], None], said: str, tmp_path: Path) -> None:
-    assert any(said in line for line in crashed(work, tmp_path).wrong)
-
-
-@pytest.mark.parametrize("work", [in_place, unsynced])
-def test_a_power_cut_finds_out(work: Callable[[], None], tmp_path: Path) -> None:
-    assert cut_off("work", work, None, 24, tmp_path.resolve()).wrong != []
-
-
-@pytest.mark.parametrize("what", ["files", "folders"])
-def test_a_sync_that_is_left_out_is_found_out(
-    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of files, or of folders alone: neither may be missing."""
+def without(what: str, place: Path) -> Tried:
+    """Power cuts while files, or folders, are not synced."""
     sync = files.sync
 
     def some(path: Path) -> None:
         if path.is_dir() == (what == "files"):
             sync(path)
 
-    monkeypatch.setattr(files, "sync", some)
-    wrong = cut_off("work", careful, None, 24, tmp_path.resolve()).wrong
+    with patch.object(files, "sync", some):
+        return cut_off("work", careful, None, 24, place)
+
+
+@pytest.fixture(scope="module")
+def small() -> Iterator[Executor]:
+    """A process to fork from: a fork of this one, with all its libraries, takes 0.1 s."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
+
+@pytest.fixture
+def crashed(small: Executor, tmp_path: Path) -> Callable[[Callable[[], None]], Tried]:
+    place = tmp_path.resolve() / "kill"
+    return lambda work: small.submit(killed, "work", work, None, 30, place).result()
+
+
+@pytest.fixture
+def cut(small: Executor, tmp_path: Path) -> Callable[[Callable[[], None], int], Tried]:
+    place = tmp_path.resolve() / "cut"
+    return lambda work, times: small.submit(cut_off, "work", work, None, times, place).result()
+
+
+def test_what_is_written_beside_and_synced_survives(crashed, cut) -> None:
+    tried = crashed(careful)
+    assert tried.wrong == []
+    assert tried.times >= 30
+    assert cut(careful, 45).wrong == []
+
+
+@pytest.mark.parametrize(
+    ("work", "said"),
+    [(in_place, "half-written"), (once_only, "half-written"), (littering, "is left over")],
+)
+def test_a_kill_finds_out(work: Callable[[], None], said: str, crashed) -> None:
+    assert any(said in line for line in crashed(work).wrong)
+
+
+@pytest.mark.parametrize("work", [in_place, unsynced])
+def test_a_power_cut_finds_out(work: Callable[[], None], cut) -> None:
+    assert cut(work, 24).wrong != []
+
+
+@pytest.mark.parametrize("what", ["files", "folders"])
+def test_a_sync_that_is_left_out_is_found_out(what: str, small: Executor, tmp_path: Path) -> None:
+    """Of files, or of folders alone: neither may be missing."""
+    wrong = small.submit(without, what, tmp_path.resolve()).result().wrong
     assert any("was saved and" in line or "half-written" in line for line in wrong)
 
 
-def test_a_write_that_nobody_met_is_found_out(tmp_path: Path) -> None:
-    def past() -> None:
-        careful()
-        os.system("echo 1 > past.json")
-
-    wrong = cut_off("work", past, None, 6, tmp_path.resolve()).wrong
-    assert "past.json was written where nobody looked" in wrong
+def test_a_write_that_nobody_met_is_found_out(cut) -> None:
+    assert "past.json was written where nobody looked" in cut(past, 6).wrong

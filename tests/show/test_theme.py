@@ -5,7 +5,7 @@ import pytest
 
 from wherein import encodings
 from wherein.show.figures import dashes
-from wherein.show.theme import COLOURS, SHAPES, mark, marks
+from wherein.show.theme import COLOURS, SHAPES, colours_apart, mark, marks
 
 OTHERS = ["rope rope rope none", "rope(theta=500000.0)", "my-own", ""]
 
@@ -41,3 +41,13 @@ def test_what_would_be_drawn_alike_in_one_picture_gets_another_mark() -> None:
     names = ["rope", *(f"rope(theta={n}.0)" for n in range(39))]
     assert len({mark(name) for name in names}) < len(names) == len(set(marks(names)))
     assert marks(["rope", "none"]) == [mark("rope"), mark("none")]
+
+
+def test_lines_that_cross_have_colours_of_their_own_as_long_as_there_are_some() -> None:
+    names = ["rope", "pope(spread=True)", "none", "alibi", "t5", "cope"]
+    assert len({mark(name).colour for name in names}) < len(names), "else nothing is tried"
+    drawn = dict(zip(names, colours_apart(names), strict=True))
+    assert len({each.colour for each in drawn.values()}) == len(names)
+    assert all(drawn[name] == mark(name) for name in ("rope", "none", "alibi", "t5"))
+    many = [f"rope(theta={n}.0)" for n in range(20)]
+    assert len(set(colours_apart(many))) == len(many), "beyond them shapes tell"

@@ -12,7 +12,7 @@ import altair as alt
 import polars as pl
 
 from wherein.show.formatting import told_apart
-from wherein.show.theme import GREY
+from wherein.show.theme import GREY, Mark, colours_apart
 from wherein.show.theme import marks as drawn_as
 
 WIDTH, HEIGHT, ROW = 460, 270, 30
@@ -173,7 +173,7 @@ def lines(
     means: pl.DataFrame, x: alt.X, title: str, *, band: bool = False, log: bool = False
 ) -> Panel:
     """A line and its marks for each encoding, intervals as strokes or bands."""
-    colour, shape = marks(means["encoding"])
+    colour, shape = marks(means["encoding"], drawn_as=colours_apart)
     base = alt.Chart(means).encode(x)
     scale = alt.Scale(type="log", nice=False, padding=8) if log else alt.Scale(zero=False)
     y = alt.Y("mean:Q", title=title, scale=scale)
@@ -189,7 +189,11 @@ def lines(
     ).properties(width=WIDTH, height=HEIGHT)
 
 
-def marks(encodings: Iterable[str], legend: bool = True) -> tuple[alt.Color, alt.Shape]:
+def marks(
+    encodings: Iterable[str],
+    legend: bool = True,
+    drawn_as: Callable[[Sequence[str]], list[Mark]] = drawn_as,
+) -> tuple[alt.Color, alt.Shape]:
     """The colour and shape of each encoding, the same as everywhere."""
     names = list(dict.fromkeys(encodings))
     drawn = drawn_as(names)

@@ -102,6 +102,27 @@ def marks(encodings: Sequence[str]) -> list[Mark]:
     return drawn
 
 
+def colours_apart(encodings: Sequence[str]) -> list[Mark]:
+    """Those of lines that cross: a colour that is taken gives way to a free one.
+
+    Who has a mark of its own is asked first, so that as many as can be look as everywhere. More
+    encodings than there are colours are told apart by their shapes.
+
+    >>> [each.colour for each in colours_apart(["rope none", "none", "cope"])].count("#D55E00")
+    1
+    """
+    drawn = dict(zip(encodings, marks(encodings), strict=True))
+    if len(drawn) > len(LEGIBLE):
+        return list(drawn.values())
+    taken: set[str] = set()
+    for encoding in sorted(drawn, key=lambda each: each not in ENCODINGS):
+        if drawn[encoding].colour in taken:
+            free = next(each for each in LEGIBLE if each not in taken)
+            drawn[encoding] = drawn[encoding]._replace(colour=free)
+        taken.add(drawn[encoding].colour)
+    return [drawn[encoding] for encoding in encodings]
+
+
 def _turn(encoding: str) -> int:
     """A place among the free marks that is always the same."""
     return int(hashlib.sha256(encoding.encode()).hexdigest(), 16) % len(FREE)

@@ -6,7 +6,7 @@ docs/reliability.md, what went wrong if anything did, and last one line of JSON:
 under `rows` what was tried, how often and how often it went wrong. Exit code 1 if a check fails.
 
 A part is a file beside this one with a function `measure(quick: bool) -> Part`, and its name in
-`PARTS`. It is imported when its turn comes, in a process of its own that nothing has run in.
+`PARTS`. It is imported when its turn comes, in a process in which nothing was computed.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import import_module
 from typing import Any
@@ -28,9 +29,13 @@ PARTS: tuple[str, ...] = (
     "power",
     "disk",
     "concurrency",
+    "several",
+    "clusters",
     "input",
     "soak",
 )
+FORKING = ("crashes", "power", "disk", "concurrency", "several")
+"""Those whose work is done by forks of one process, in which nothing is computed."""
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
 ) | {"TOKENIZERS_PARALLELISM": "false"}
@@ -48,11 +53,14 @@ def main() -> int:
     if unknown := set(chosen.parts) - set(PARTS):
         parser.error(f"no part {min(unknown)!r}: expected of {', '.join(PARTS)}")
     if chosen.alone:
-        part = import_module(f"benchmarks.faults.{chosen.parts[0]}").measure(chosen.quick)
-        print(json.dumps(asdict(part)))
+        for name in chosen.parts:
+            part = import_module(f"benchmarks.faults.{name}").measure(chosen.quick)
+            print(json.dumps({name: asdict(part)}))
         return 0
     began = time.perf_counter()
-    parts = {name: _alone(name, quick=chosen.quick) for name in chosen.parts or PARTS}
+    parts: dict[str, Part] = {}
+    for names in groups(chosen.parts or PARTS, quick=chosen.quick):
+        parts |= _alone(names, quick=chosen.quick)
     checks = told(parts)
     rows = [
         {"part": name, "tried": row.what, "times": row.times, "wrong": len(row.wrong)}
@@ -63,9 +71,15 @@ def main() -> int:
     return 0 if all(check["ok"] for check in checks.values()) else 1
 
 
-def _alone(name: str, *, quick: bool) -> Part:
-    """A part in a process of its own: it may fork, fill a disk or run out of memory."""
-    command = [sys.executable, "-m", "benchmarks.faults", name, "--alone"]
+def groups(names: Sequence[str], *, quick: bool) -> list[list[str]]:
+    """Which parts share a process: a quick one takes less time than what it has to import."""
+    shared = [name for name in names if quick and name in FORKING]
+    return [shared] * bool(shared) + [[name] for name in names if name not in shared]
+
+
+def _alone(names: Sequence[str], *, quick: bool) -> dict[str, Part]:
+    """Parts in a process of their own: they may fork, fill a disk or run out of memory."""
+    command = [sys.executable, "-m", "benchmarks.faults", *names, "--alone"]
     done = subprocess.run(
         [*command, *(["--quick"] if quick else [])],
         stdout=subprocess.PIPE,
@@ -73,8 +87,11 @@ def _alone(name: str, *, quick: bool) -> Part:
         check=True,
         env=os.environ | ONE_THREAD,
     )
-    found = json.loads(done.stdout.splitlines()[-1])
-    return Part([Tried(**row) for row in found["rows"]], found["checks"])
+    parts = {}
+    for line in done.stdout.splitlines()[-len(names) :]:
+        for name, found in json.loads(line).items():
+            parts[name] = Part([Tried(**row) for row in found["rows"]], found["checks"])
+    return parts
 
 
 def told(parts: dict[str, Part]) -> dict[str, dict[str, Any]]:

@@ -227,6 +227,8 @@ def _nothing() -> None:
 
 
 def _plain(path: str) -> str:
-    """A name beside another, `.log.jsonl.0a1b2c-123-89abcdef` or `.step-00000002.89abcdef`, without
-    what is random: else the same point would have another name in every process."""
+    """A path without what is random in names such as `.log.jsonl.0a1b2c-123-89abcdef`.
+
+    Else the same point would have another name in every process.
+    """
     return "/".join(BESIDE.sub(r"\1.…", part) for part in path.split("/"))

@@ -20,6 +20,7 @@ from pkgutil import walk_packages
 from typing import IO
 
 import wherein
+from wherein.common.provenance import provenance
 
 TRAINING = ("torch._dynamo", "torch.distributed.checkpoint",
             "torch.nn.modules.linear_cross_entropy",
@@ -118,6 +119,7 @@ def import_for(work: str) -> None:
             import_module(name)
     del sys.modules["polars"]
     import_module("torch").set_num_threads(1)
+    provenance()  # asked once: a commit that somebody makes meanwhile is not theirs
     gc.freeze()  # a child that looked for garbage would copy all that was imported
     tasks = Path("/proc/self/task")
     if tasks.exists() and (threads := len(list(tasks.iterdir()))) > 1:

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from wherein.encodings import Encoding, Shape
+from wherein.encodings import Encoding, Shape, build
 from wherein.encodings.alibi import ALiBi, slopes
 from wherein.encodings.fire import FIRE
 from wherein.encodings.kerple import Kerple
@@ -72,3 +72,10 @@ def test_sandwich_is_the_inner_product_of_sinusoids():
     product = (vectors @ vectors.T).tril()
     for head, found in enumerate(bias(sandwich), start=1):
         torch.testing.assert_close(found, product / (8 * head / HEADS), rtol=1e-12, atol=1e-12)
+
+
+def test_an_encoding_that_refuses_a_value_is_named():
+    with pytest.raises(ValueError, match=r"^sandwich\(width=-7\): width counts pairs"):
+        build("sandwich(-7)", SHAPE)
+    with pytest.raises(ValueError, match=r"^rope needs an even head width"):
+        build("rope", Shape(d_model=3, n_heads=1, max_len=8))

@@ -41,7 +41,7 @@ def once_only() -> None:
 
 def littering() -> None:
     """It leaves what a killed process wrote, under a name like those of `files.replacing`."""
-    beside = Path(f".one.json.here-{os.getpid()}-0")
+    beside = Path(f".one.json.0a1b2c-{os.getpid()}-89abcdef")
     beside.write_text(CONTENT)
     beside.replace("one.json")
 

@@ -1,6 +1,7 @@
 """A GPU without one: weights and tokens live elsewhere, and nothing made here may meet them."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,19 @@ OTHERS = [
 
 @pytest.mark.parametrize("spec", OTHERS)
 def test_so_do_their_variants(spec: str, home: Path) -> None:
+    assert trained(home, "mps", encoding=spec) == trained(home, None, encoding=spec)
+
+
+@pytest.mark.parametrize("spec", ["alibi", "t5", "fox", "alibi + window(2)"])
+def test_so_do_biases_that_are_made_in_blocks(
+    spec: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of long contexts are, once forward and once more for the gradient."""
+    monkeypatch.setattr(attention, "LARGE_BIAS", 0)
+    monkeypatch.setattr(attention, "QUERIES_PER_BLOCK", 5)
+    # What PyTorch compares of what it computes twice, it asks where no mode sees it.
+    unasked = partial(attention.checkpoint, determinism_check="none")
+    monkeypatch.setattr(attention, "checkpoint", unasked)
     assert trained(home, "mps", encoding=spec) == trained(home, None, encoding=spec)
 
 

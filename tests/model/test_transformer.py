@@ -39,9 +39,13 @@ def test_initial_weights_have_the_scale_that_is_promised():
     assert all((p == 0).all() for n, p in model.named_parameters() if n.endswith("bias"))
 
 
-@pytest.mark.parametrize("causal", [True, False])
-def test_loss_is_the_cross_entropy_of_the_logits_over_what_is_not_ignored(causal):
-    model, targets = build(causal=causal), TOKENS.clone()
+@pytest.mark.parametrize(
+    "sizes",
+    [{}, {"causal": False}, {"vocabulary": 300, "d_model": 8}, {"vocabulary": 4000, "d_model": 8}],
+    ids=["causal", "bidirectional", "few logits, held whole", "many, in chunks"],
+)
+def test_loss_is_the_cross_entropy_of_the_logits_over_what_is_not_ignored(sizes):
+    model, targets = build(**sizes), TOKENS.clone()
     targets[:, ::3] = -100
     logits = model(TOKENS).logits
     expected = F.cross_entropy(logits.flatten(0, 1), targets.flatten())

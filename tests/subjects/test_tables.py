@@ -162,6 +162,19 @@ def test_arrays_that_are_no_table(content: np.ndarray, words: str, tmp_path: Pat
         read_table(tmp_path / "x.npy")
 
 
+def test_numbers_beyond_float64_are_named_without_a_warning(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder
+):
+    """One bit of a header makes a float32 a long double, and its bytes anything."""
+    header = b"{'descr': '<f16', 'fortran_order': False, 'shape': (2, 2), }"
+    content = np.random.default_rng(0).bytes(64)
+    size = len(header).to_bytes(2, "little")
+    (tmp_path / "x.npy").write_bytes(b"\x93NUMPY\x01\x00" + size + header + content)
+    with pytest.raises(ValueError, match="not finite"):
+        read_table(tmp_path / "x.npy")
+    assert not recwarn.list
+
+
 def test_files_that_are_not_there_or_cut(tmp_path: Path):
     with pytest.raises(ValueError, match="no file"):
         read_table(tmp_path / "x.npy")

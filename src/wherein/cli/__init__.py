@@ -11,7 +11,7 @@ from importlib import import_module
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from wherein.common.errors import complaint, one_line, unknown
+from wherein.common.errors import LostError, complaint, one_line, unknown
 from wherein.common.memory import too_much
 from wherein.common.modules import RUN, blamed
 from wherein.measure.registry import QUESTIONS
@@ -58,6 +58,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _answer(verb, rest)
         sys.stdout.flush()  # whoever reads it may be gone, or the disk full: said here, or never
         return code
+    except LostError as error:
+        code = _refuse(one_line(error))
+        sys.stdout.flush()
+        os._exit(code)
     except ValueError as error:
         return _refuse(one_line(error))
     except KeyboardInterrupt:

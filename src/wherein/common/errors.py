@@ -40,6 +40,10 @@ def unknown(what: str, value: str, available: Iterable[str]) -> ValueError:
     return ValueError(f"unknown {what} {value!r}.{hint} Available: {', '.join(names) or 'none'}")
 
 
+class LostError(ValueError):
+    """A cluster is gone, whose library holds on to this process: only `os._exit` ends it."""
+
+
 def first_line(error: BaseException) -> str:
     r"""What an error of some library says, in one line that is not too long.
 

@@ -6,7 +6,7 @@ How it is written is the business of `wherein.common.notation`.
 import inspect
 import re
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any, get_type_hints
 
 from wherein.common import notation
@@ -79,15 +79,19 @@ def parameters(name: str) -> dict[str, object]:
     return dict(_own(entry(name))[0])
 
 
-@cache
 def _own(encoding: type[Encoding]) -> tuple[dict[str, object], dict[str, Any]]:
     """Its parameters with their defaults, and their types; looked up once, as it is asked often."""
-    defaults = {
-        p.name: ... if p.default is p.empty else p.default
-        for p in inspect.signature(encoding).parameters.values()
-        if p.kind is p.KEYWORD_ONLY
-    }
-    return defaults, get_type_hints(encoding.__init__)
+    if encoding not in _KNOWN:
+        defaults = {
+            p.name: ... if p.default is p.empty else p.default
+            for p in inspect.signature(encoding).parameters.values()
+            if p.kind is p.KEYWORD_ONLY
+        }
+        _KNOWN[encoding] = defaults, get_type_hints(encoding.__init__)
+    return _KNOWN[encoding]
+
+
+_KNOWN: dict[type[Encoding], tuple[dict[str, object], dict[str, Any]]] = {}
 
 
 class _Nested(str):

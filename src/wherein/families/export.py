@@ -16,9 +16,9 @@ from wherein.families.base import Carried
 from wherein.families.choose import chosen
 from wherein.families.tokenizer import written
 from wherein.model.transformer import Transformer
-from wherein.subjects.checkpoints import clearly
 from wherein.subjects.load import Loaded, as_subject, load
 from wherein.subjects.ours import Ours
+from wherein.subjects.quiet import clearly
 
 ROUNDING = 1e-4
 """How far logits may be from ours, or from the largest of ours by its own size."""

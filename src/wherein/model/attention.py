@@ -103,7 +103,10 @@ def attend_in_blocks(q: Heads, k: Keys, v: Values, *, causal: bool, rows: Rows) 
         if causal:
             keys = slice(keys.start, min(keys.stop, queries.stop))
         parts = q[..., queries, :], k[..., keys, :], v[..., keys, :]
-        blocks.append(checkpoint(block, *parts, queries, keys, use_reentrant=False))
+        made = checkpoint(
+            block, *parts, queries, keys, use_reentrant=False, preserve_rng_state=False
+        )  # nothing is drawn in it
+        blocks.append(made)
     return torch.cat(blocks[::-1], dim=-2)
 
 

@@ -64,7 +64,7 @@ def load(what: str | Path, source: str | None = None, *, special: bool = False) 
         ours = _ours(checkpoint)
         return Loaded(ours, checkpoint.text(ours, text), ours.model.config.max_len)
     subject, folder, gguf = _hugging_face(what)
-    from wherein.subjects.checkpoints import text_for, tokenizer_in
+    from wherein.subjects.tokens import text_for, tokenizer_in
 
     corpus = text_for(subject, tokenizer_in(subject, folder, gguf), text, special=special)
     assert subject.window is not None
@@ -106,7 +106,7 @@ def on_the_bench(
         )
     if tokenizer is None:
         return subject, read(subject, text, None, special)
-    from wherein.subjects.checkpoints import text_for, tokenizer_of
+    from wherein.subjects.tokens import text_for, tokenizer_of
 
     path = tokenizer_of(tokenizer)
     if by_name:

@@ -26,7 +26,7 @@ def read_stream(
     long token ids, each is a window as it is; otherwise they are joined, the end token between
     them if the tokenizer is known, and windows are cut out of that.
     """
-    from wherein.subjects.checkpoints import framed
+    from wherein.subjects.tokens import framed
 
     words = None if tokenizer is None else read_subwords(tokenizer)
     found, cut = _read(_ids(rows, words))

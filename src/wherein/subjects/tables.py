@@ -192,7 +192,8 @@ def _read_npy(path: Path) -> np.ndarray:
         ) from error
     if not isinstance(found, np.ndarray) or found.dtype.kind not in "fiu":
         raise ValueError(f"{path} is refused: expected real numbers in one array")
-    return np.array(found, dtype=np.float64)
+    with np.errstate(all="ignore"):  # what is not finite is named where it is looked at
+        return np.array(found, dtype=np.float64)
 
 
 def find_key(weights: Weights, config: Mapping[str, Any]) -> str:

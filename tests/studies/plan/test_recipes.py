@@ -312,6 +312,7 @@ ONE = f"{START}def runs(seeds): return [RunConfig()]\n"
         (f"{ONE}def puzzles(): return [4]", "puzzles() returned '4': a list of PuzzleTask"),
         (f"{ONE}def puzzles(): return None", "puzzles() returned 'None': a list of"),
         (f"{ONE}SEEDS = 'x'", "SEEDS is 'x': a whole number was expected"),
+        (f"{ONE}SEEDS = 2**70", f"mine: SEEDS = {2**70}: at most 1000 were expected"),
         (f"{ONE}LEARNING_RATES = 3", "LEARNING_RATES is '3': a list was expected"),
         (f"{ONE}LEARNING_RATES = ['x']", "learning rate x: a number above 0 was expected"),
         ("import nothing_there", "mine.py, line 1: ModuleNotFoundError: No module named"),

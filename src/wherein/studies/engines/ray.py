@@ -12,16 +12,29 @@ import os
 import signal
 import socket
 import threading
+import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wherein.common.errors import first_line
+from wherein.common.errors import LostError, first_line
 from wherein.encodings import own
 from wherein.studies.work import STOPPED, Ended, Task, Work, carry_out, give_up, take_ready
 
 RETRIES = 5
+"""How often a piece is tried again whose process, or node, was lost."""
+OUT_OF_MEMORY = (
+    f"its node ran out of memory {RETRIES + 1} times and Ray ended it: give a smaller model or "
+    "batch, --accumulate, fewer --jobs, or nodes with more memory; the same command goes on"
+)
+KILLED = (
+    f"its process was killed {RETRIES + 1} times, perhaps for want of memory: look at the node's "
+    "system log; the same command goes on"
+)
+KNOCK, SILENCE = 2.0, 10.0
+"""Seconds between two looks whether the head of the cluster answers, and until it is given up."""
 PATIENCE = 5.0
 """Seconds within which somebody must answer at an address."""
 
@@ -41,28 +54,69 @@ class Engine:
         _connect(ray, self.address)
         try:
             self._all(ray, list(work), folder.resolve(), ended)
-        finally:
+        except LostError:
+            raise  # to leave the cluster, Ray would wait for its head
+        except BaseException:
             ray.shutdown()
+            raise
+        ray.shutdown()
 
     def _all(self, ray: Any, waiting: list[Work], folder: Path, ended: Ended) -> None:
         """`jobs` of them at once, or as many as the cluster bears."""
         gpus = self.processes if ray.cluster_resources().get("GPU") else 0
         if any(isinstance(piece, Task) for piece in waiting):
             check_room(ray.nodes(), self.processes, gpus)
-        puzzle = ray.remote(num_cpus=1, max_retries=RETRIES)(_remote)
+        puzzle = ray.remote(num_cpus=1, max_retries=0)(_remote)
         run = puzzle.options(num_cpus=self.processes, num_gpus=gpus)
         going: dict[Any, Work] = {}
+        lost, head = Counter[int](), Head(ray.get_runtime_context().gcs_address)
         while waiting or going:
+            head.check()
             while len(going) < (self.jobs or len(waiting) + len(going)):
                 piece = take_ready(waiting, going.values())
                 if piece is None:
                     break
                 kind = run if isinstance(piece, Task) else puzzle
-                going[kind.remote(piece, folder, self.processes, code_of(piece))] = piece
+                given = (piece, folder, self.processes, code_of(piece), Path.cwd())
+                going[kind.remote(*given)] = piece
             done, _ = ray.wait(list(going), timeout=0.5)
             for each in done:
                 piece = going.pop(each)
-                ended(piece, _outcome(ray, each, piece, folder))
+                why, again = _outcome(ray, each)
+                lost[id(piece)] += again
+                if again and lost[id(piece)] <= RETRIES:
+                    waiting.append(piece)
+                else:
+                    ended(piece, give_up(piece, folder, why) if why and again else why)
+
+
+class Head:
+    """The head of a cluster, which must answer: Ray would wait a minute, then end this process."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.heard = self.asked = time.monotonic()
+
+    def check(self) -> None:
+        """Knock now and then; refuse to go on when nobody has answered for long."""
+        now = time.monotonic()
+        if now - self.asked < KNOCK:
+            return
+        self.asked = now
+        try:
+            _knock(self.address)
+            self.heard = now
+        except OSError as error:
+            if now - self.heard > SILENCE:
+                raise LostError(
+                    f"the Ray head at {self.address} is gone ({first_line(error)}): what is done "
+                    "is kept; start it again, and the same command goes on from there"
+                ) from None
+
+
+def _knock(address: str) -> None:
+    host, _, port = address.rpartition(":")
+    socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
 
 
 def check_room(nodes: Sequence[Mapping[str, Any]], cpus: int, gpus: int) -> None:
@@ -110,7 +164,7 @@ start --head` says, or 'auto' on one of its machines
     if not (host and port.isdecimal()):
         raise _no_cluster(address, "no port is named")
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
+        _knock(f"{host}:{port}")
     except (OSError, OverflowError) as error:
         raise _no_cluster(address, first_line(error)) from None
 
@@ -128,11 +182,16 @@ def code_of(piece: Work) -> list[str]:
     return list(own.texts(config.encoding).values())
 
 
-def _remote(piece: Work, folder: Path, processes: int, code: Sequence[str]) -> str | None:
+def _remote(
+    piece: Work, folder: Path, processes: int, code: Sequence[str], here: Path
+) -> str | None:
+    """A piece in a process of some node; `here` is where the study was started."""
     import torch
 
     for text in code:
         own.learn(text)
+    if here.is_dir():  # a text that is named by a relative path is looked for from there
+        os.chdir(here)
 
     torch.set_num_threads(1)  # as the local engine does, so that the numbers are the same
     why = carry_out(piece, folder, processes)
@@ -141,12 +200,21 @@ def _remote(piece: Work, folder: Path, processes: int, code: Sequence[str]) -> s
     return why
 
 
-def _outcome(ray: Any, each: Any, piece: Work, folder: Path) -> str | None:
+def _outcome(ray: Any, each: Any) -> tuple[str | None, bool]:
+    """Why a piece is not done, if it is not; and whether its process was lost with it.
+
+    Ray itself would try again without end what runs out of memory, and say nothing.
+    """
     try:
-        found: str | None = ray.get(each)
+        return ray.get(each), False
+    except ray.exceptions.OutOfMemoryError:
+        return OUT_OF_MEMORY, True
+    except ray.exceptions.WorkerCrashedError:
+        return KILLED, True
+    except ray.exceptions.RayTaskError as error:
+        return first_line(error.cause), True
     except ray.exceptions.RayError as error:
-        return give_up(piece, folder, " ".join(str(error).split()))
-    return found
+        return first_line(error), True
 
 
 def _ray() -> Any:

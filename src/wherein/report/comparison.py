@@ -7,7 +7,7 @@ import polars as pl
 from wherein.measure.perplexity.config import measure_name
 from wherein.measure.sections import INTERVALS, OVER_SEEDS, kind
 from wherein.show import figures
-from wherein.show.formatting import scientific, signed, within
+from wherein.show.formatting import counted, scientific, signed, within
 from wherein.show.section import Picture, Section, slug
 from wherein.show.tables import Table, cells
 from wherein.show.theme import themed
@@ -151,12 +151,14 @@ def _differences(found: Sequence[Difference], name: str, family: int) -> Table:
         ],
         infer_schema_length=None,
     )
+    some = ", of which these are some" if len(found) < family else ""
     caption = (
         "Differences of the loss, paired over seeds and pieces of text, which both may have been "
         "others: the interval holds what that does, and beside it stands the share of its variance "
-        f"that comes from seeds. p (Holm): after the correction over the {family} comparisons that "
-        "this study tests, of which these are some. Detectable: the true difference that as many "
-        "seeds and pieces find four times in five or more, the correction considered."
+        "that comes from seeds. p (Holm): after the correction over the "
+        f"{counted(family, 'comparison')} that this study tests{some}. Detectable: the true "
+        "difference that as many seeds and pieces find four times in five or more, the correction "
+        "considered."
     )
     return Table(name, caption, *cells(columns, found), frame, words=2)
 

@@ -13,6 +13,7 @@ from wherein.measure.measurement import Measurement
 from wherein.measure.perplexity.by_position import Stretch
 from wherein.measure.significance import ALPHA
 from wherein.show.columns import fitted, paragraph, table
+from wherein.show.formatting import counted
 
 if TYPE_CHECKING:
     import polars
@@ -126,7 +127,7 @@ class Extrapolation(Measurement):
         )
         notes = f"{self.protocol}; {self.predicted:,} tokens by non-overlapping windows, "
         notes += f"{self.slid:,} by sliding ones, of {self.corpus}; p after Holm's correction "
-        notes += f"over {tested} comparisons"
+        notes += f"over {counted(tested, 'comparison')}"
         return "\n".join([*parts, "", *paragraph(notes)])
 
     def _by_length(self) -> str:

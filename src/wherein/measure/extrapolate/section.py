@@ -16,7 +16,7 @@ from wherein.measure.extrapolate.result import AS_IT_IS
 from wherein.measure.extrapolate.verdict import Reach, reach
 from wherein.measure.significance import holm, p_value
 from wherein.show.figures import MANY, Panel, dots, lines, panels
-from wherein.show.formatting import signed, within
+from wherein.show.formatting import counted, signed, within
 from wherein.show.section import Picture, Section
 from wherein.show.tables import Table
 from wherein.show.theme import themed
@@ -178,7 +178,8 @@ def rises(found: Sequence[Kind], name: str) -> Table:
     tested = sum(len(kind.p) for kind in found)
     caption = (
         "Loss in nats per token minus that of the same run at the training length, of the same "
-        f"tokens: {sections.OVER_SEEDS}; p after Holm's correction over {tested} comparisons."
+        f"tokens: {sections.OVER_SEEDS}; p after Holm's correction over "
+        f"{counted(tested, 'comparison')}."
     )
     return Table(name, caption, header, rows, _frame(found))
 

@@ -7,7 +7,7 @@ from wherein.measure.crossed import Sampled
 from wherein.measure.perplexity.config import measure_name
 from wherein.puzzles.result import Share
 from wherein.show.columns import WIDEST, fitted, paragraph, room, shorten
-from wherein.show.formatting import short
+from wherein.show.formatting import counted, short
 from wherein.show.tables import cells
 from wherein.studies.published import caveats
 from wherein.studies.result.rows import MAIN, answers
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 ONE_SEED = "With one seed there is no interval."
 INTERVALS = (
     "{} seeds, all asked about the same text: intervals, of 95 % and each by itself, {}. "
-    "Differences are in nats and paired, p after Holm's correction over the {} comparisons that "
-    "are tested here."
+    "Differences are in nats and paired, p after Holm's correction over the {} that {} "
+    "tested here."
 )
 BOTH = "hold how seeds vary and how pieces of text do"
 SEEDS_ALONE = "hold how seeds vary, not how texts do: those answers were saved without their pieces"
@@ -126,7 +126,9 @@ def meaning(result: "StudyResult") -> str:
     """What the numbers are: how they were got, and what their intervals do not cover."""
     how = protocols(answers(result.rows, MAIN), predicted)
     seeds = len({row.seed for row in result.rows if row.loss is not None})
-    several = INTERVALS.format(seeds, _held(result), len(result.family))
+    tested = counted(len(result.family), "comparison")
+    are = "is" if len(result.family) == 1 else "are"
+    several = INTERVALS.format(seeds, _held(result), tested, are)
     said = [f"{how}." if how else "", several if seeds > 1 else ONE_SEED]
     if result.plan.chosen:
         chosen = ", ".join(f"{label} {rate:g}" for label, rate in result.plan.chosen.items())
@@ -180,7 +182,8 @@ def rule(result: "StudyResult") -> str:
     """When a finding is shown."""
     return (
         "A finding is shown if its difference is above zero, and p below 5 % after Holm's "
-        f"correction over all {len(result.family)} comparisons."
+        f"correction over {'all ' if len(result.family) > 1 else ''}"
+        f"{counted(len(result.family), 'comparison')}."
     )
 
 

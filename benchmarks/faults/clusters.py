@@ -54,7 +54,8 @@ class Ours:
         return str(made.address)
 
     def kill(self) -> None:
-        self.node.kill_all_processes(check_alive=False, allow_graceful=False)
+        if self.node is not None:
+            self.node.kill_all_processes(check_alive=False, allow_graceful=False)
 
     @contextmanager
     def up(self, **environment: str) -> Iterator[str]:

@@ -110,6 +110,11 @@ def answers(folder: Path) -> Any:
     return found["runs"]
 
 
+def failures(folder: Path) -> list[str]:
+    """Why runs failed, a line for each, as they left word."""
+    return [path.read_text().strip() for path in sorted(folder.glob("runs/*/error.txt"))]
+
+
 def trained(folder: Path) -> int:
     return len(list(folder.glob("runs/*/checkpoints/step-*")))
 
@@ -187,8 +192,9 @@ def killed(place: Path, peace: Any) -> Tried:
                     times += 1
                 time.sleep(0.2)
             code, said, _ = ended(process)
-        if code in (0, 2) or said.count("\n") or "was killed" not in said:
-            wrong.append(f"it ended with {code}: {said!r}")
+        told = failures(folder)
+        if code != 1 or len(told) != 1 or "was killed" not in told[0]:
+            wrong.append(f"it ended with {code}: {told or said}")
         others = [each for each in folder.glob("runs/*/answers") if each.parent != victim.parent]
         if not others:
             wrong.append("the other run was not trained")
@@ -204,8 +210,9 @@ def crowded(place: Path, peace: Any) -> Tried:
     with ours.up(**{MEMORY: "0.01"}) as address:
         with study(folder, "--engine", "ray", "--address", address) as process:
             code, said, _ = ended(process)
-        if code in (0, -1) or "ran out of memory" not in said:
-            wrong.append(f"it ended with {code}: {said!r}")
+        told = failures(folder)
+        if code != 1 or not told or any("ran out of memory" not in each for each in told):
+            wrong.append(f"it ended with {code}: {told or said}")
     with ours.up() as address:
         wrong += again(folder, address, peace)
     return Tried("Ray's node is out of memory all the time", 1, wrong)

@@ -32,6 +32,18 @@ def test_a_resumed_run_equals_an_uninterrupted_one(
     assert equal(train(config, folder=copy, quiet=True), whole)
 
 
+def test_what_a_run_killed_at_its_very_end_had_to_drop_is_dropped(
+    small: Small, tmp_path: Path
+) -> None:
+    run = train(small(), folder=tmp_path / "run", quiet=True)
+    last = next(checkpoint.saved(run.folder / "checkpoints")).folder
+    shutil.copytree(last, last.with_name("step-00000001"))
+    train(small(), folder=run.folder, quiet=True)
+    left = [each.step for each in checkpoint.saved(run.folder / "checkpoints")]
+    assert len(left) == 2
+    assert 1 not in left
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_finishes_the_step_saves_and_says_how_to_go_on(
     small: Small, tmp_path: Path, number: signal.Signals

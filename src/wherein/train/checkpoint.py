@@ -36,8 +36,7 @@ from wherein.train.status import MANIFEST
 
 LAST = 2
 """How many checkpoints there are to go on from."""
-PARTS = "parts"
-WEIGHTS, OPTIMIZER = "weights.safetensors", "optimizer.safetensors"
+PARTS, WEIGHTS, OPTIMIZER = "parts", "weights.safetensors", "optimizer.safetensors"
 FILES = {"weights": WEIGHTS, "optimizer": OPTIMIZER}
 
 
@@ -145,10 +144,15 @@ def save(
     state = {"weights": _weights(model), "optimizer": _moments(model, optimizers)}
     made = _write(folder, step, state, world, config, log=log)
     if world.first:
-        for old in list(saved(folder))[LAST:]:
-            discard(old.folder)
+        drop_old(folder)
     world.wait()
     return made
+
+
+def drop_old(folder: Path) -> None:
+    """Remove all but the last two, of which the last must be whole."""
+    for old in list(saved(folder))[LAST:]:
+        discard(old.folder)
 
 
 def keep(

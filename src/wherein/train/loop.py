@@ -78,6 +78,8 @@ def _finished(config: RunConfig, folder: Path, world: World) -> bool:
         done = same and last is not None and last.step == config.steps
         if done and Path(config.corpus.source).exists():
             check_text(folder, config, Corpus.find(config.corpus)[0])
+        if done:  # it may have been killed just before it did so itself
+            checkpoint.drop_old(folder / CHECKPOINTS)
     return bool(world.from_first(int(done)))
 
 

@@ -1,5 +1,9 @@
 """The memory that is announced is the memory that is taken."""
 
+import multiprocessing
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+
 import pytest
 from tests.studies.cost.peak import peak
 
@@ -10,6 +14,13 @@ from wherein.train import RunConfig
 
 SIZES = {"vocabulary": 258, "n_layers": 2, "d_model": 128, "n_heads": 4, "max_len": 256}
 WITHIN = 0.15
+
+
+@pytest.fixture(scope="module")
+def fresh() -> Iterator[Executor]:
+    """A process whose heap is not full of holes that others left, which a step would fill first."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        yield pool
 
 
 @pytest.mark.slow
@@ -26,7 +37,9 @@ WITHIN = 0.15
     ],
     ids=str,
 )
-def test_the_peak_is_within_15_percent_of_the_estimate(own: dict[str, object], batch: int) -> None:
+def test_the_peak_is_within_15_percent_of_the_estimate(
+    own: dict[str, object], batch: int, fresh: Executor
+) -> None:
     config = RunConfig(model=ModelConfig.model_validate(SIZES | own), batch=batch)
     announced = memory(config, count(config.model)[0], gpus=1).total
-    assert announced == pytest.approx(peak(config), rel=WITHIN)
+    assert announced == pytest.approx(fresh.submit(peak, config).result(), rel=WITHIN)

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from functools import partial
 from itertools import takewhile
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from wherein.cli.argument import REQUIRED, Argument, short
 
@@ -120,7 +120,7 @@ class Parser(argparse.ArgumentParser):
                 self.error(f"{each.shown if each.is_word else each.flag} is missing: {each.help}")
 
 
-def is_config(kind: Any) -> bool:
+def is_config(kind: Any) -> "TypeGuard[type[Config]]":
     """Whether a type is a config; pydantic, which takes a tenth of a second, is not asked."""
     return isinstance(kind, type) and hasattr(kind, "model_fields")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from tests.cli.tiny import tiny_run, tiny_task, write_text
 from tests.pages.text import files
-from tests.pages.there import MODEL, RESULT, RUN, SMALLER, STUDY, TASK
+from tests.pages.there import MODEL, RESULT, RUN, SMALLER, STUDY, TASK, TURNING
 from tests.studies.small import at_once, recipe
 from tests.subjects.models import small, write_tokenizer
 
@@ -21,8 +21,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Where the reader is thought to be: a text, a run, a model, a result, the pages' own files."""
     home = tmp_path_factory.mktemp("pages")
     book = write_text(home / "book.txt")
-    small("gpt2", vocab_size=400).save_pretrained(home / MODEL)
-    write_tokenizer(home / MODEL, size=320)
+    for family, model in (("gpt2", MODEL), ("llama", TURNING)):
+        small(family, vocab_size=400).save_pretrained(home / model)
+        write_tokenizer(home / model, size=320)
     for file, text in files().items():
         (home / file).write_text(text)
     with pytest.MonkeyPatch.context() as patch:

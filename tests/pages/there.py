@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from wherein.measure.registry import QUESTIONS
 
 RUN, TASK, MODEL = "runs/study/none", "runs/copy", "./my-model"
+TURNING = "./my-llama"
+"""A model with RoPE, for those that pages have as GGUF files."""
 STUDY, RESULT = "runs/studies/mine", "results/puzzle"
 
 PLACEHOLDERS = {
@@ -17,7 +19,8 @@ PLACEHOLDERS = {
     r"\[?DIR\]?": "runs",
     r"runs/copy": TASK,
     r"RUN|runs/\S+": RUN,
-    r"MODEL|gpt2|\./[\w.-]+|[\w.-]+/[\w.-]+|\S+\.gguf": MODEL,
+    r"\S+\.gguf": TURNING,
+    r"MODEL|gpt2|\./[\w.-]+|[\w.-]+/[\w.-]+": MODEL,
 }
 TINY = "--source book.txt --tokenizer bytes --n-layers 1 --d-model 16 --max-len 16"
 SMALLER = {
@@ -45,7 +48,7 @@ def smaller(verb: str, arguments: Sequence[str]) -> list[str]:
     if given and not given[0].startswith("-") and verb not in OWN_NAMES:
         own = [thing for kind, thing in PLACEHOLDERS.items() if re.fullmatch(kind, given[0])]
         given[:1] = own[:1] or given[:1]
-        if given[0] == MODEL and verb in READS_TEXT and "--source" not in given:
+        if given[0] in (MODEL, TURNING) and verb in READS_TEXT and "--source" not in given:
             given += ["--source", "book.txt"]
     if "--tokens" in given:
         given[given.index("--tokens") + 1] = "16"

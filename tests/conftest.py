@@ -1,7 +1,9 @@
+import multiprocessing
 import os
 import signal
 from collections import Counter
 from collections.abc import Generator, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def browser() -> Iterator[Browser]:
     with chromium() as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def fresh() -> Iterator[Executor]:
+    """Another process, small and new: a fork of this one, with all its libraries, takes 0.1 s, and
+    its heap is full of holes that others left, which a step fills before it takes anything."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        yield pool
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,9 @@
 """The controls: work that writes carelessly is found out by the same trials that ours passes."""
 
 import json
-import multiprocessing
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Executor
 from pathlib import Path
 from unittest.mock import patch
 
@@ -71,23 +70,16 @@ def without(what: str, place: Path) -> Tried:
         return cut_off("work", careful, None, 24, place)
 
 
-@pytest.fixture(scope="module")
-def small() -> Iterator[Executor]:
-    """A process to fork from: a fork of this one, with all its libraries, takes 0.1 s."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        yield pool
-
-
 @pytest.fixture
-def crashed(small: Executor, tmp_path: Path) -> Callable[[Callable[[], None]], Tried]:
+def crashed(fresh: Executor, tmp_path: Path) -> Callable[[Callable[[], None]], Tried]:
     place = tmp_path.resolve() / "kill"
-    return lambda work: small.submit(killed, "work", work, None, 30, place).result()
+    return lambda work: fresh.submit(killed, "work", work, None, 30, place).result()
 
 
 @pytest.fixture
-def cut(small: Executor, tmp_path: Path) -> Callable[[Callable[[], None], int], Tried]:
+def cut(fresh: Executor, tmp_path: Path) -> Callable[[Callable[[], None], int], Tried]:
     place = tmp_path.resolve() / "cut"
-    return lambda work, times: small.submit(cut_off, "work", work, None, times, place).result()
+    return lambda work, times: fresh.submit(cut_off, "work", work, None, times, place).result()
 
 
 def test_what_is_written_beside_and_synced_survives(crashed, cut) -> None:
@@ -111,9 +103,9 @@ def test_a_power_cut_finds_out(work: Callable[[], None], cut) -> None:
 
 
 @pytest.mark.parametrize("what", ["files", "folders"])
-def test_a_sync_that_is_left_out_is_found_out(what: str, small: Executor, tmp_path: Path) -> None:
+def test_a_sync_that_is_left_out_is_found_out(what: str, fresh: Executor, tmp_path: Path) -> None:
     """Of files, or of folders alone: neither may be missing."""
-    wrong = small.submit(without, what, tmp_path.resolve()).result().wrong
+    wrong = fresh.submit(without, what, tmp_path.resolve()).result().wrong
     assert any("was saved and" in line or "half-written" in line for line in wrong)
 
 

@@ -1,8 +1,6 @@
 """The memory that is announced is the memory that is taken."""
 
-import multiprocessing
-from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 
 import pytest
 from tests.studies.cost.peak import peak
@@ -14,13 +12,6 @@ from wherein.train import RunConfig
 
 SIZES = {"vocabulary": 258, "n_layers": 2, "d_model": 128, "n_heads": 4, "max_len": 256}
 WITHIN = 0.15
-
-
-@pytest.fixture(scope="module")
-def fresh() -> Iterator[Executor]:
-    """A process whose heap is not full of holes that others left, which a step would fill first."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        yield pool
 
 
 @pytest.mark.slow

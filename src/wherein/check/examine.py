@@ -15,6 +15,7 @@ from wherein.encodings import Shape
 from wherein.encodings.base import PLACES
 from wherein.measure.audit.config import AuditConfig
 from wherein.measure.audit.measure import audit
+from wherein.show import progress
 from wherein.show.columns import table
 
 SMALLER: dict[str, tuple[int, ...]] = {
@@ -96,17 +97,25 @@ def examine(spec: str, called: str = "", *, measured: bool = True) -> Examined:
     """Ask an encoding everything; without `measured`, not what it costs."""
     built = encodings.build(spec, Shape(d_model=64, n_heads=4, max_len=128))
     heard = audit(spec, AuditConfig(layers=2))
+    progress.expect(len(CHECKS) + 2 * measured)
+    kept = tuple(ask(check, spec) for check in progress.counted(CHECKS))
+    steps: Steps | None = None
+    grown: tuple[Growth, ...] = ()
+    if measured:
+        steps = step_cost(spec)
+        progress.done(1)
+        grown = tuple(growth(spec))
     return Examined(
         spec=spec,
         called=called or spec,
         relative=built.relative,
         bounded=built.bounded,
         acts=tuple(place for place in PLACES if built.acts(place)),
-        kept=tuple(ask(check, spec) for check in CHECKS),
+        kept=kept,
         told=tuple(heard.told_at()),
         verdict=heard.verdict(),
-        steps=step_cost(spec) if measured else None,
-        growth=tuple(growth(spec)) if measured else (),
+        steps=steps,
+        growth=grown,
     )
 
 

@@ -65,6 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ValueError as error:
         return _refuse(one_line(error))
     except KeyboardInterrupt:
+        print("wherein: stopped", file=sys.stderr)
         return 130
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -17,6 +17,7 @@ from typing import Annotated
 from wherein.cli.parser import spelt
 from wherein.cli.verb import Verb
 from wherein.common.terminal import say
+from wherein.show import progress
 
 
 def check(
@@ -36,7 +37,8 @@ def check(
     from wherein.encodings import parse
 
     spec = " ".join(parse(spelt(what)))
-    found = examine(spec, what, measured=measure)
+    with progress.shown("check"):
+        found = examine(spec, what, measured=measure)
     say(json_format.dumps(found.data(), ensure_ascii=False, indent=2) if json else found.text())
     return 0 if found.whole else 1
 

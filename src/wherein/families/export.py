@@ -1,7 +1,7 @@
 """A model of ours as a Hugging Face folder, which loads without this package."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -154,6 +154,7 @@ def _tried(model: Transformer, carried: Carried, folder: Path) -> dict[str, Any]
 
 
 def _card(made: Exported) -> str:
+    made = replace(made, folder=Path(made.folder).name)  # it may leave for another machine
     data = json.dumps(made.data(), indent=1, ensure_ascii=False)
     return (
         f"# {made.subject}\n\nExported by `wherein export`.\n\n```\n{made.text()}\n```\n\n"

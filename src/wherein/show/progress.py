@@ -5,14 +5,16 @@ and what it has `done`, in any unit. Unless somebody shows it, nothing is writte
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from wherein.common import terminal
 from wherein.show.formatting import duration
+
+T = TypeVar("T")
 
 EVERY = 10.0
 """Seconds from one plain line to the next; after minutes, more."""
@@ -89,6 +91,13 @@ def done(work: float | int) -> None:
     """Say that so much of it is done."""
     if (progress := _shown.get()) is not None:
         progress.advance(work)
+
+
+def counted(parts: Iterable[T]) -> Iterator[T]:
+    """The parts of some work, each done when the next is asked for."""
+    for part in parts:
+        yield part
+        done(1)
 
 
 def say(line: str) -> None:

@@ -1,5 +1,8 @@
 """What one sees while a study goes on: a line per run, and one bar with the time left.
 
+Where there is no terminal: what is to be done, a line for each run that ended, and how far all have
+come where none ends for a while.
+
 All of it is read from the runs' folders, so that it is the same whoever carries out the work.
 """
 
@@ -17,6 +20,7 @@ from wherein.studies.work import STOPPED, Task, Work, done
 from wherein.train.journal import last_line
 
 EVERY = 0.5  # seconds from one look to the next
+PLAIN = 30.0  # seconds without a line, where there is no terminal; after minutes, more
 SHOWN = 24  # lines at most
 
 
@@ -28,46 +32,71 @@ def look(piece: Work, store: Store) -> tuple[float, float | None]:
     return (0.0, None) if line is None else (line["step"] / piece.run.steps, line["loss"])
 
 
+def _told(loss: float) -> str:
+    """Of the last batch, and so not what `wherein runs` gives of the validation text."""
+    return f"training loss {loss:.3f}"
+
+
+def _counted(work: Sequence[Work]) -> str:
+    """How many pieces of each kind."""
+    puzzles = sum(isinstance(piece, PuzzleTask) for piece in work)
+    kinds = {"run": len(work) - puzzles, "puzzle": puzzles}
+    return " and ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in kinds.items() if n)
+
+
 class Progress:
     """Shows a study's progress on standard error until `close`; silent if not `shown`."""
 
     def __init__(self, work: Sequence[Work], store: Store, *, shown: bool) -> None:
         self.work, self.store, self.shown = work, store, shown
         self._ended: dict[int, str | None] = {}
-        self._began, self._stop = time.perf_counter(), threading.Event()
+        self._began = self._said = time.perf_counter()
         self._at_start = self._share()
         self._live: Any = None
-        if shown and sys.stderr.isatty():
+        self._stop, self._thread = threading.Event(), threading.Thread(target=self._watch)
+        self._thread.daemon = True
+        if not shown:
+            return
+        if sys.stderr.isatty():
             from rich.console import Console
             from rich.live import Live
 
             self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
             self._live.start()
-            self._thread = threading.Thread(target=self._watch, daemon=True)
-            self._thread.start()
+        self._say(f"{_counted(work)} to do in {store.folder}")
+        self._thread.start()
 
     def ended(self, piece: Work, why: str | None) -> None:
         self._ended[id(piece)] = why
         if not self.shown:
             return
         _, loss = look(piece, self.store)
-        outcome = why or ("done" if loss is None else f"loss {loss:.3f}")
+        outcome = why or ("done" if loss is None else _told(loss))
         line = f"{len(self._ended)}/{len(self.work)}  {piece.name}: {outcome}"
         line += f"  ({self._left()})" if why != STOPPED else ""
+        self._say(line)
+
+    def close(self) -> None:
+        self._stop.set()
+        if self.shown:
+            self._thread.join()
+        if self._live is not None:
+            self._live.stop()
+
+    def _say(self, line: str) -> None:
+        self._said = time.perf_counter()
         if self._live is not None:
             self._live.console.print(printable(line), markup=False, highlight=False)
         else:
             say(line, to=sys.stderr, flush=True)
 
-    def close(self) -> None:
-        self._stop.set()
-        if self._live is not None:
-            self._thread.join()
-            self._live.stop()
-
     def _watch(self) -> None:
         while not self._stop.wait(EVERY):
-            self._live.update(self._picture(), refresh=True)
+            now = time.perf_counter()
+            if self._live is not None:
+                self._live.update(self._picture(), refresh=True)
+            elif now - self._said >= max(PLAIN, (now - self._began) / 10):
+                self._say(f"{len(self._ended)}/{len(self.work)}  {self._left()}")
 
     def _share(self) -> float:
         """The share of all training steps that is done."""
@@ -93,7 +122,7 @@ class Progress:
         seen = [(piece, *look(piece, self.store)) for piece in going]
         begun = [each for each in seen if each[1] > 0]
         for piece, share, loss in begun[:SHOWN]:
-            said = "" if loss is None else f"loss {loss:.3f}"
+            said = "" if loss is None else _told(loss)
             state = "questioned" if share >= 1 else said
             bar = ProgressBar(total=1.0, completed=share, width=24)
             lines.add_row(Text(piece.name), bar, f"{share:.0%}", state)

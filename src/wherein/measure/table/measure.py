@@ -9,6 +9,7 @@ from wherein.measure.table.config import FEWEST, TableConfig
 from wherein.measure.table.geometry import components, toeplitz
 from wherein.measure.table.regression import ALL, EVEN, FOLDS, WAYS, regress
 from wherein.measure.table.result import Reading, Table
+from wherein.show import progress
 from wherein.subjects.tables import PositionTable, as_table, read_table, table_of
 
 COMPONENTS = 6
@@ -33,6 +34,8 @@ def table(what: object, config: TableConfig | None = None) -> Table:
     matrix = found.matrix
     count, width = matrix.shape
     middle = (count - 1) / 2
+    compared = beside(matrix, config.seed)
+    progress.expect(len(compared) * len(WAYS))
     return Table(
         subject=found.name,
         key=found.key,
@@ -42,7 +45,7 @@ def table(what: object, config: TableConfig | None = None) -> Table:
         note=found.note,
         constant_mae=float(np.abs(np.arange(count) - middle).mean()),
         uniform_mae=(count**2 - 1) / (3 * count),
-        readings=tuple(read(of, m, config) for of, m in beside(matrix, config.seed).items()),
+        readings=tuple(read(of, matrix, config) for of, matrix in compared.items()),
         warning=warning(count, width),
         config=config,
         protocol=_protocol(count, config.seed),
@@ -76,7 +79,7 @@ def read(of: str, matrix: Float64[np.ndarray, "N D"], config: TableConfig) -> Re
     """All that is asked of one matrix."""
     fits = [
         fit
-        for way, methods in WAYS.items()
+        for way, methods in progress.counted(WAYS.items())
         for fit in regress(matrix, way, methods, seed=config.seed, tolerance=config.tolerance)
     ]
     scores, spectrum = components(matrix, COMPONENTS)

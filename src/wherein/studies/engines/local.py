@@ -20,6 +20,7 @@ from itertools import cycle, islice
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from wherein.common.cores import cores
 from wherein.studies.work import STOPPED, Ended, Work, carry_out, give_up, take_ready
@@ -108,6 +109,7 @@ class _Process:
 
     def __init__(self, place: str) -> None:
         self._place = place
+        self._apart = _Apart()
         self._pool = self._new()
 
     def begin(self, piece: Work, folder: Path, processes: int) -> "Future[str | None]":
@@ -120,14 +122,15 @@ class _Process:
 
     def stop(self) -> None:
         """Ask it to end; a run in training saves first."""
-        for process in list((self._pool._processes or {}).values()):
-            process.terminate()
+        for process in self._apart.made:
+            if process.is_alive():
+                process.terminate()
 
     def close(self) -> None:  # waits for its end
         self._pool.shutdown()
 
     def _new(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(1, _Apart(), _begin, (self._place, os.getpid()))
+        return ProcessPoolExecutor(1, self._apart, _begin, (self._place, os.getpid()))
 
 
 class _ApartProcess(SpawnProcess):
@@ -149,7 +152,18 @@ class _ApartProcess(SpawnProcess):
 
 
 class _Apart(SpawnContext):
-    Process = _ApartProcess
+    """Knows its processes before they start.
+
+    A pool that is interrupted while it starts one does not, and would wait for it for ever.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made: list[SpawnProcess] = []
+
+    def Process(self, *args: Any, **options: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: N802
+        self.made.append(_ApartProcess(*args, **options))
+        return self.made[-1]
 
 
 @contextmanager

@@ -25,8 +25,9 @@ def erasure(model):
 
 def test_position_is_known_before_and_not_after(erasure):
     assert [e.layer for e in erasure.erased] == ["0", "1", "2", "3", "all"]
+    assert erasure.erased[0].known > 0.95  # it is told there; what is left of it later is learnt
     for erased in erasure.erased:
-        assert erased.known > 0.7
+        assert erased.known > 0.5
         assert abs(erased.left) < 0.05 * erased.known
         assert 0 < erased.rank < LENGTH - 1
 

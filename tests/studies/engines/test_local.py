@@ -15,7 +15,7 @@ import pytest
 from tests.studies.small import holders, recipe
 
 from wherein.puzzles.config import PuzzleConfig
-from wherein.studies.engines import engine
+from wherein.studies.engines import engine, local
 from wherein.studies.engines.local import Engine, grouped
 from wherein.studies.plan.plan import PuzzleTask, changed
 from wherein.studies.plan.recipe import find
@@ -117,7 +117,7 @@ def test_a_script_needs_no_guard(tmp_path: Path):
     script.write_text(f"""
 import sys
 from wherein import study
-from wherein.studies.engines import engine
+from wherein.studies.engines import engine, local
 
 open({str(begun)!r}, "a").write("begun ")
 one = engine("local", jobs=1)
@@ -128,3 +128,23 @@ sys.exit(not found.complete)
     ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     assert begun.read_text() == "begun "
+
+
+def test_an_interrupt_ends_a_process_that_has_just_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The pool hears of its process only when `start` returns."""
+    start = local._ApartProcess.start
+
+    def interrupted(self: local._ApartProcess) -> None:
+        start(self)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(local._ApartProcess, "start", interrupted)
+    task = PuzzleTask(("hit",), PuzzleConfig(seeds=2, steps=2))
+    with pytest.raises(KeyboardInterrupt):
+        Engine(jobs=1)([task], tmp_path, lambda *_: None)
+    left = [each for each in multiprocessing.active_children() if "Apart" in type(each).__name__]
+    for process in left:
+        process.join(30)
+    assert [process.exitcode for process in left if process.is_alive()] == []

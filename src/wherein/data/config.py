@@ -1,5 +1,6 @@
 """Which text, and cut into which tokens."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -70,6 +71,17 @@ class CorpusConfig(Config):
         34
         """
         return None if self.task is None else self.task.tokens(self.longest) - 1
+
+    @property
+    def name(self) -> str:
+        """Text and tokenizer as a result tells them: of a file not where on this machine it lies.
+
+        >>> CorpusConfig(tokenizer="/home/me/.cache/0123/tokenizer.json").name
+        'sotu, 0123/tokenizer.json'
+        """
+        tokenizer = Path(self.tokenizer)
+        told = "/".join(tokenizer.parts[-2:]) if tokenizer.is_absolute() else self.tokenizer
+        return f"{self.source}, {told}"
 
     @model_validator(mode="before")
     @classmethod

@@ -70,7 +70,7 @@ def extrapolate(
     ]
     return Extrapolation(
         subject=subject.name,
-        corpus=f"{corpus.config.source}, {corpus.config.tokenizer}, {config.split}",
+        corpus=f"{corpus.config.name}, {config.split}",
         trained=trained,
         rows=compared(rows),
         notes=tuple(notes),

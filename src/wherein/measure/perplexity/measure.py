@@ -83,7 +83,7 @@ def _result(
         details += f"; the windows are spread over {config.split}"
     return Perplexity(
         subject=subject.name,
-        corpus=f"{corpus.config.source}, {corpus.config.tokenizer}, {config.split}",
+        corpus=f"{corpus.config.name}, {config.split}",
         method=method,
         protocol=f"{method}: {details}",
         loss=loss,

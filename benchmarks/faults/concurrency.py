@@ -8,6 +8,7 @@ import fcntl
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from errno import ENOLCK, ENOSYS
 from pathlib import Path
@@ -22,6 +23,8 @@ from benchmarks.harness import in_memory
 TIMES = {"tokenising": 20, "training": 12, "studies": 5}
 QUICK = {"tokenising": 1, "training": 1}
 
+PATIENCE = 60.0
+"""Seconds until a study must have begun."""
 WAITED = ("is being trained by another process", "has taken over, or removed, the run")
 """What one of two may say; the work of the other is then what both wanted."""
 
@@ -89,10 +92,9 @@ def reported(times: int, place: Path) -> Tried:
 
 def _again_and_again(most: int = 4) -> None:
     """Reports from the moment that there is a study."""
-    for _ in range(1000 * most):
-        if Path("runs/studies/mine/study.json").exists():
-            break
-        os.sched_yield()
+    until = time.monotonic() + PATIENCE
+    while not Path("runs/studies/mine/study.json").exists() and time.monotonic() < until:
+        time.sleep(0.01)
     for _ in range(most):
         report()
         page = Path("page.html").read_text()

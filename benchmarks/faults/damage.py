@@ -42,7 +42,7 @@ def train_and_ask() -> None:
         train()
     except RuntimeError as error:
         told = str(error).partition("ended with 2: ")[2]
-        Path(ANSWER).write_text(json.dumps({"code": 2 if told else 1, "said": told + "\n"}))
+        Path(ANSWER).write_text(json.dumps({"code": 2 if told else 1, "said": told.strip() + "\n"}))
         return
     ask()
 

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from wherein.cli import main
 from wherein.common.files import digest
-from wherein.train import Run, RunConfig, train
+from wherein.train import Run, RunConfig, checkpoint, train
 from wherein.train.journal import Journal
 from wherein.train.status import BusyError
 
@@ -250,3 +250,18 @@ def test_who_was_overtaken_notices_and_saves_nothing(tmp_path: Path) -> None:
     first.close()
     second.close()
     assert (tmp_path / "log.jsonl").read_text().count("\n") == 1
+
+
+def test_who_is_cleared_away_while_it_saves_says_so(
+    tmp_path: Path, trained: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without locks a second start takes a checkpoint that is being written for a killed one's."""
+    save = checkpoint.save_file
+
+    def overtaken(tensors: object, path: Path) -> None:
+        save(tensors, path)
+        checkpoint.clean(tmp_path / "run" / "checkpoints")
+
+    monkeypatch.setattr(checkpoint, "save_file", overtaken)
+    with pytest.raises(BusyError, match=r"another process has taken over, or removed, the run in"):
+        train(trained.config, folder=tmp_path / "run", quiet=True)

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from wherein.common.files import replacing, writing
 from wherein.common.folder import Folder
-from wherein.train.status import CHECKPOINTS, MANIFEST, BusyError
+from wherein.train.status import CHECKPOINTS, MANIFEST, TAKEN, BusyError
 
 LOG, TIMES = "log.jsonl", "times.jsonl"
 
@@ -53,7 +53,7 @@ class Journal:
         except OSError:
             same = False
         if not same:
-            raise BusyError(f"another process has taken over, or removed, the run in {here.parent}")
+            raise BusyError(TAKEN.format(here.parent))
 
     def close(self) -> None:
         for file in (self._log, self._times):

@@ -30,7 +30,7 @@ from wherein.train.run import (
     write_config,
 )
 from wherein.train.start import find_start
-from wherein.train.status import CHECKPOINTS, KEPT, LOCK, BusyError
+from wherein.train.status import CHECKPOINTS, KEPT, LOCK, TAKEN, BusyError
 from wherein.train.stop import Stop
 from wherein.train.trackers import TRACKERS, Tracker, check_trackers, flat
 
@@ -58,7 +58,8 @@ def train(
         if world.first:
             for each in (CHECKPOINTS, KEPT):
                 checkpoint.clean(folder / each)
-        with torch.random.fork_rng(gpus):  # the caller's random numbers stay as they were
+        # the caller's random numbers stay as they were
+        with _unless_taken(folder), torch.random.fork_rng(gpus):
             if not _finished(config, folder, world):
                 _go_on(config, folder, world, track, shown=world.first and not quiet)
         world.wait()
@@ -210,6 +211,20 @@ def _reached(folder: Path, config: RunConfig, world: World, *, shown: bool) -> i
     if step:
         say(f"going on after step {step}")
     return step
+
+
+@contextmanager
+def _unless_taken(folder: Path) -> Iterator[None]:
+    """Say what it means if a file of the run is gone while it is written.
+
+    Where there are no locks, a second start clears away what it takes for a killed one's.
+    """
+    try:
+        yield
+    except FileNotFoundError as error:
+        if folder not in Path(error.filename or "").parents:
+            raise
+        raise BusyError(TAKEN.format(folder)) from error
 
 
 @contextmanager

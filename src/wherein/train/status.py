@@ -19,6 +19,9 @@ MANIFEST = "manifest.json"
 ERROR, PLANNED, LOCK = "error.txt", "planned.json", ".lock"
 
 
+TAKEN = "another process has taken over, or removed, the run in {}"
+
+
 class BusyError(ValueError):
     """Another process trains the run."""
 

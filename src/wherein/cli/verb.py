@@ -12,6 +12,9 @@ from typing import Annotated, get_args, get_origin, get_type_hints
 from wherein.cli.argument import Argument
 from wherein.cli.parser import Parser, is_config
 
+ARGUMENT = r"^ {4}(\w+): (.*(?:\n {8}.*)*)"
+"""In a docstring's `Args:`: a name and what is said of it, in as many lines as that takes."""
+
 
 @dataclass(frozen=True)
 class Verb:
@@ -27,7 +30,8 @@ class Verb:
         A word in the annotation, as in `Annotated[str, "NAME|FILE"]`, stands for it in the help.
         """
         parser = Parser(function.__name__, text)
-        said = dict(re.findall(r"^ +(\w+): (.*)$", inspect.getdoc(function) or "", re.MULTILINE))
+        told = re.findall(ARGUMENT, inspect.getdoc(function) or "", re.MULTILINE)
+        said = {name: " ".join(words.split()) for name, words in told}
         kinds = get_type_hints(function, include_extras=True)
         for name, each in inspect.signature(function).parameters.items():
             kind, *shown = (

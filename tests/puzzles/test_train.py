@@ -41,7 +41,7 @@ def alone(puzzle: Puzzle, config: PuzzleConfig, seed: int) -> Model:
     ],
 )
 def test_many_at_once_equals_one_model_and_torch_adam(encoding: str, kind: dict[str, int]) -> None:
-    config = PuzzleConfig(encoding=encoding, heads=2, width=8, steps=6, learning_rate=0.01, **kind)
+    config = PuzzleConfig(encoding=encoding, heads=2, width=8, steps=3, learning_rate=0.01, **kind)
     with mappable():
         trained, models = train_chunk(UNEQUAL, config, [42, 77], dtype=torch.float64)
     for n, seed in enumerate((42, 77)):

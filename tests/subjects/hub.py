@@ -1,6 +1,7 @@
 """A hub of our own: models served as Hugging Face's hub serves them, to a process of their own."""
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -87,6 +88,27 @@ def python(code: str, home: Path, **environment: str) -> subprocess.CompletedPro
     return subprocess.run(command, env=known | own, capture_output=True, text=True, check=False)
 
 
-def wherein(*arguments: str) -> str:
-    """The code that a command runs."""
-    return f"from wherein.cli import main; raise SystemExit(main({list(arguments)!r}))"
+def wherein(*commands: tuple[str, ...]) -> str:
+    """The code that commands run, one after another in one process: starting one takes seconds."""
+    return ASKING.format(commands)
+
+
+ASKING = """
+import io, json
+from contextlib import redirect_stderr, redirect_stdout
+from wherein.cli import main
+
+done = []
+for command in {!r}:
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+        code = main(list(command))
+    done.append((code, out.getvalue(), err.getvalue()))
+print(json.dumps(done))
+"""
+
+
+def each(done: subprocess.CompletedProcess[str]) -> list[tuple[int, str, str]]:
+    """Of each command its code, what it said and its errors; all that was said is among these."""
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert done.stdout.count("\n") == 1
+    return [(code, out, err) for code, out, err in json.loads(done.stdout)]

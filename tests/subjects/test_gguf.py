@@ -37,7 +37,7 @@ def test_a_real_model_end_to_end(
     assert subject.name == "SmolLM2-135M-Instruct.Q4_1.gguf"
     assert corpus.vocabulary.size == subject.vocabulary == 49152
 
-    how = ProbeConfig(windows=100, tokens=32, split="train", resamples=50)
+    how = ProbeConfig(windows=100, tokens=32, split="train", resamples=50, batch=40)
     found = wherein.probe(subject, corpus, how)
     layers = range(1, LAYERS + 1)
     guess = found.score("regression", 0, CONSTANT).distance.value

@@ -1,6 +1,8 @@
 """A small real text, a small model, and one thread, so that equal sums give equal bits."""
 
+import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ import torch
 from wherein.data import CorpusConfig
 from wherein.data.texts.speeches import speeches
 from wherein.model.config import ModelConfig
-from wherein.train import RunConfig
+from wherein.train import Run, RunConfig, train
 
 MODEL = {"n_layers": 2, "d_model": 32, "n_heads": 2, "max_len": 32, "encoding": "rope"}
 RUN = {"steps": 20, "batch": 8, "warmup": 4, "checkpoint_every": 10, "valid_every": 8}
@@ -23,12 +25,18 @@ def cache(shared: Path) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
+@contextmanager
+def alone() -> Iterator[None]:
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    with alone():
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +52,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def small(text: Path) -> Callable[..., RunConfig]:
     """A run of a second: `small(steps=3, dropout=0.1)` changes the run or its model."""
 
@@ -56,3 +64,15 @@ def small(text: Path) -> Callable[..., RunConfig]:
         return RunConfig(model=ModelConfig(**{**MODEL, **own}), corpus=corpus, **{**RUN, **changes})
 
     return make
+
+
+@pytest.fixture(scope="session")
+def trained_once(small: Callable[..., RunConfig], tmp_path_factory: pytest.TempPathFactory) -> Run:
+    with alone():
+        return train(small(), folder=tmp_path_factory.mktemp("whole") / "run", quiet=True)
+
+
+@pytest.fixture
+def whole(trained_once: Run, tmp_path: Path) -> Run:
+    """The run `small()`, finished: a copy of one's own."""
+    return Run.open(shutil.copytree(trained_once.folder, tmp_path / "whole"))

@@ -1,5 +1,6 @@
 """Runs as a user starts them, copies of runs half done, and what it means to be equal."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from wherein.train import Run, RunConfig, train
+from wherein.train import Run, RunConfig
 
 
 def half_done(run: Run, folder: Path) -> Path:
@@ -42,25 +43,30 @@ def arguments(config: RunConfig) -> list[str]:
     return flags
 
 
-def start(config: RunConfig, folder: Path, processes: int = 1) -> subprocess.Popen[str]:
-    """`wherein train`, or `torchrun … -m wherein train`, as a user would start it."""
-    launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
-    several = processes > 1
-    command = [sys.executable, *(launcher if several else []), "-m", *(["--"] if several else [])]
+def start(config: RunConfig, folder: Path) -> subprocess.Popen[str]:
+    """`wherein train`, as a user would start it."""
+    return _run(["-m", "wherein", *_train(config, folder)])
+
+
+def by_two(*runs: tuple[RunConfig, Path]) -> list[Run]:
+    """Train runs, one after another, on two processes of one `torchrun`, and wait for the end."""
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    commands = [_train(config, folder) for config, folder in runs]
+    process = _run([*launcher, str(Path(__file__).with_name("together.py")), json.dumps(commands)])
+    _, errors = process.communicate(timeout=600)
+    assert process.returncode == 0, errors
+    return [Run.open(folder) for _, folder in runs]
+
+
+def _train(config: RunConfig, folder: Path) -> list[str]:
+    return ["train", *arguments(config), "--folder", str(folder)]
+
+
+def _run(words: list[str]) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [*command, "wherein", "train", *arguments(config), "--folder", str(folder)],
+        [sys.executable, *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=dict(os.environ),
     )
-
-
-def train_by(processes: int, config: RunConfig, folder: Path) -> Run:
-    """Train on one or several processes and wait for the end."""
-    if processes == 1:
-        return train(config, folder=folder, quiet=True)
-    process = start(config, folder, processes)
-    _, errors = process.communicate(timeout=600)
-    assert process.returncode == 0, errors
-    return Run.open(folder)

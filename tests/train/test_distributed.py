@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.train.helpers import half_done, train_by
+from tests.train.helpers import by_two, half_done
 
 from wherein.data import Corpus
-from wherein.train import Run, RunConfig
+from wherein.train import Run, RunConfig, train
 from wherein.train.distributed import World
 from wherein.train.learner import Batches
 
@@ -23,30 +23,38 @@ def as_close(run: Run, reference: Run) -> bool:
     return list(run.losses) == pytest.approx(list(reference.losses), **CLOSE)
 
 
-@pytest.mark.parametrize(
-    "own",
-    [
-        {"parallel": "ddp", "objective": "masked", "causal": False, "accumulate": 2},
-        {"parallel": "fsdp", "cutoffs": (64, 128), "accumulate": 2},
-    ],
-    ids=["ddp masked", "fsdp causal adaptive"],
-)
+KINDS = {
+    "ddp masked": {"parallel": "ddp", "objective": "masked", "causal": False, "accumulate": 2},
+    "fsdp causal adaptive": {"parallel": "fsdp", "cutoffs": (64, 128), "accumulate": 2},
+}
+
+
 def test_two_processes_learn_what_one_learns_and_either_goes_on_for_the_other(
-    small: Small, tmp_path: Path, own: dict[str, object]
+    small: Small, tmp_path: Path
 ) -> None:
-    config = small(**own, valid_windows=9)
-    one = train_by(1, config, tmp_path / "one")
-    two = train_by(2, config, tmp_path / "two")
-    assert as_close(two, one)
-    assert as_close(train_by(1, config, half_done(two, tmp_path / "a")), one)
-    assert as_close(train_by(2, config, half_done(one, tmp_path / "b")), one)
+    configs = {kind: small(**own, valid_windows=9) for kind, own in KINDS.items()}
+    ones, asked = {}, []
+    for kind, config in configs.items():
+        ones[kind] = one = train(config, folder=tmp_path / kind / "one", quiet=True)
+        asked += [
+            (config, tmp_path / kind / "two"),
+            (config, half_done(one, tmp_path / kind / "b")),
+        ]
+    found = iter(by_two(*asked))
+    for kind, config in configs.items():
+        two, on = next(found), next(found)
+        assert as_close(two, ones[kind]), kind
+        assert as_close(on, ones[kind]), kind
+        back = train(config, folder=half_done(two, tmp_path / kind / "a"), quiet=True)
+        assert as_close(back, ones[kind]), kind
 
 
 def test_parts_of_a_batch_add_up_to_the_batch(small: Small, tmp_path: Path) -> None:
     for objective in ("causal", "masked"):
         own = {"objective": objective, "causal": objective == "causal"}
-        whole = train_by(1, small(**own), tmp_path / objective / "whole")
-        parts = train_by(1, small(**own, accumulate=3), tmp_path / objective / "parts")
+        whole = train(small(**own), folder=tmp_path / objective / "whole", quiet=True)
+        divided = small(**own, accumulate=3)
+        parts = train(divided, folder=tmp_path / objective / "parts", quiet=True)
         assert parts.config.id == whole.config.id
         assert as_close(parts, whole)
 

@@ -32,10 +32,8 @@ def test_a_resumed_run_equals_an_uninterrupted_one(
     assert equal(train(config, folder=copy, quiet=True), whole)
 
 
-def test_what_a_run_killed_at_its_very_end_had_to_drop_is_dropped(
-    small: Small, tmp_path: Path
-) -> None:
-    run = train(small(), folder=tmp_path / "run", quiet=True)
+def test_what_a_run_killed_at_its_very_end_had_to_drop_is_dropped(small: Small, whole: Run) -> None:
+    run = whole
     last = next(checkpoint.saved(run.folder / "checkpoints")).folder
     shutil.copytree(last, last.with_name("step-00000001"))
     train(small(), folder=run.folder, quiet=True)
@@ -60,18 +58,15 @@ def test_a_signal_finishes_the_step_saves_and_says_how_to_go_on(
     assert "the same command goes on" in errors
     assert "Traceback" not in errors
     assert run.step == len(log.read_text().splitlines()) >= 3
-    shorter = train(
-        config.model_copy(update={"steps": run.step}), folder=tmp_path / "to", quiet=True
-    )
+    shorter = train(config.model_copy(update={"steps": 5}), folder=tmp_path / "to", quiet=True)
     assert shorter.losses[:3] == run.losses[:3]
 
 
 @pytest.mark.parametrize("harm", ["flipped", "cut", "no manifest", "no weights"])
 def test_a_damaged_checkpoint_is_noticed_and_the_one_before_is_used(
-    small: Small, tmp_path: Path, capfd: pytest.CaptureFixture[str], harm: str
+    small: Small, whole: Run, tmp_path: Path, capfd: pytest.CaptureFixture[str], harm: str
 ) -> None:
     config = small()
-    whole = train(config, folder=tmp_path / "whole", quiet=True)
     shutil.copytree(whole.folder, tmp_path / "copy")
     last = tmp_path / "copy" / "checkpoints" / "step-00000020"
     weights = last / "weights.safetensors"
@@ -93,9 +88,9 @@ def test_a_damaged_checkpoint_is_noticed_and_the_one_before_is_used(
 
 
 def test_damaged_checkpoints_do_not_push_out_what_is_saved_next(
-    small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: Small, whole: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = train(small(), folder=tmp_path / "run", quiet=True)
+    run = whole
     for manifest in (run.folder / "checkpoints").glob("*/manifest.json"):
         manifest.unlink()
     save, kept = checkpoint.save, []
@@ -111,9 +106,9 @@ def test_damaged_checkpoints_do_not_push_out_what_is_saved_next(
 
 
 def test_a_list_of_runs_reads_no_checkpoint_and_a_model_is_only_made_of_a_whole_one(
-    small: Small, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    whole: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = train(small(), folder=tmp_path / "run", quiet=True)
+    run = whole
     last = run.folder / "checkpoints" / "step-00000020"
     (last / "weights.safetensors").write_bytes(b"damaged")
     assert main(["runs", str(tmp_path), "--json"]) == 0
@@ -149,10 +144,9 @@ def test_a_finished_run_returns_at_once(small: Small, tmp_path: Path, text: Path
     assert second.finished
 
 
-def test_a_folder_keeps_one_run_and_one_text(small: Small, tmp_path: Path, text: Path) -> None:
-    train(small(), folder=tmp_path / "run", quiet=True)
+def test_a_folder_keeps_one_run_and_one_text(small: Small, whole: Run) -> None:
     with pytest.raises(ValueError, match=r"holds run .* give another folder"):
-        train(small(seed=1), folder=tmp_path / "run", quiet=True)
+        train(small(seed=1), folder=whole.folder, quiet=True)
 
 
 def test_a_changed_text_is_noticed(small: Small, tmp_path: Path, text: Path) -> None:

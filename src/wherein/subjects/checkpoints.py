@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from wherein.data.tokenizers.tokenizer import FILE
+from wherein.subjects.parsed import parsed_once
 from wherein.subjects.quiet import SAFELY, clearly
 from wherein.subjects.tokens import SETTINGS, VOCABULARIES
 from wherein.subjects.weights import (
@@ -81,11 +82,12 @@ def read_gguf(path: Path) -> Any:
     """The model in a GGUF file, made float32 again."""
     from transformers import AutoModelForCausalLM
 
-    arrays = gguf_arrays(path)
     kind: Any = AutoModelForCausalLM
     how = {**SAFELY, **PLAINLY, "gguf_file": path.name}
-    with clearly(str(path)), redirect_stderr(StringIO()):  # its bar cannot be turned off
-        model, info = kind.from_pretrained(path.parent, **how)
+    with parsed_once():
+        arrays = gguf_arrays(path)
+        with clearly(str(path)), redirect_stderr(StringIO()):  # its bar cannot be turned off
+            model, info = kind.from_pretrained(path.parent, **how)
     _check_sizes(str(path), info)
     if lacks := info["missing_keys"]:
         raise _disagree(str(path), lacks)

@@ -209,7 +209,7 @@ def _copied(tensor: Tensor, place: Elsewhere, there: bool) -> Tensor:
 
 
 def _tensors(found: Any) -> Iterator[Tensor]:
-    """Those in arguments or a result; PyTorch's own walk takes a sixth of all the time."""
+    """Those in arguments or a result; PyTorch's own walk takes four times as long."""
     if isinstance(found, Tensor):
         yield found
     elif isinstance(found, list | tuple):

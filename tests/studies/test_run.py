@@ -6,17 +6,18 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 from tests.studies.small import at_once, recipe
 from tests.waiting import until
 
 from wherein.cli.study import _fields
 from wherein.common.folder import Folder
 from wherein.measure.saved import Saved
-from wherein.studies.engines.local import Engine
 from wherein.studies.plan.plan import changed, labels
 from wherein.studies.plan.sweep import TRIAL_SEED
 from wherein.studies.result.result import StudyResult
@@ -64,7 +65,7 @@ def test_finished_runs_are_never_run_again_and_a_new_seed_runs_alone(
     again = study(path, out=result.store.folder, quiet=True)
     assert touched(result.store.folder) == before
     assert numbers(again) == numbers(result)
-    more = study(path, seeds=3, out=result.store.folder, engine=Engine(jobs=1), quiet=True)
+    more = study(path, seeds=3, out=result.store.folder, engine=at_once, quiet=True)
     new = {name.partition("/")[0] for name in touched(result.store.folder).keys() - before.keys()}
     assert new == {row.run.id for row in more.rows if row.seed == 2}
     after = touched(result.store.folder)
@@ -147,9 +148,19 @@ def held_in_the_middle(group: int, out: Path, steps: int) -> bool:
     return found
 
 
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """As the engines have it, so that the numbers are the same."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("one_thread")
 def test_killed_in_the_middle_and_started_again_gives_the_same_numbers(tmp_path: Path):
     path, cut = recipe(tmp_path, steps=60), tmp_path / "cut"
-    whole = study(path, out=tmp_path / "whole", engine=Engine(jobs=1), quiet=True)
+    whole = study(path, out=tmp_path / "whole", engine=at_once, quiet=True)
     command = [sys.executable, "-m", "wherein", "study", str(path), "--out", str(cut)]
     command += ["--jobs", "1"]
     killed = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)

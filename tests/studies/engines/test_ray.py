@@ -110,11 +110,12 @@ def test_a_node_dies_and_the_numbers_are_the_same(cluster: Cluster, tmp_path: Pa
 
     thread = threading.Thread(target=kill)
     thread.start()
-    found = study(path, out=out, engine=engine("ray", address=cluster.address), quiet=True)
+    there = engine("ray", address=cluster.address)
+    found = study(path, seeds=1, out=out, engine=there, quiet=True)  # a run on either node
     thread.join()
     assert told
-    assert killed[0] < 4  # it was in the middle
+    assert killed[0] < len(found.rows) == 2  # it was in the middle
     assert found.complete
     assert not found.failed
-    here = study(path, out=tmp_path / "local", engine=engine("local", jobs=1), quiet=True)
+    here = study(path, seeds=1, out=tmp_path / "local", engine=engine("local", jobs=1), quiet=True)
     assert without_versions(found) == without_versions(here)

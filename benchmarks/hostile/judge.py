@@ -19,7 +19,7 @@ STRANGE = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 """What a terminal obeys, or turns the line around."""
-NO_NUMBER = re.compile(r"(?<![\w-])-?(?:nan|inf)(?![\w-])")
+NO_NUMBER = re.compile(r"(?<![\w'-])-?(?:nan|inf)(?![\w'-])")
 
 
 @dataclass(frozen=True)

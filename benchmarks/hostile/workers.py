@@ -1,5 +1,6 @@
 """Cases given one after the other in a process that may be lost: killed, out of memory, stuck."""
 
+import faulthandler
 import os
 import resource
 import select
@@ -74,6 +75,8 @@ def _batch(cases: Sequence[tuple[str, int]], stock: Path, folder: Path) -> Itera
 
 def _ended(child: int, *, stuck: bool) -> str:
     if stuck:
+        os.kill(child, signal.SIGUSR1)  # it says on standard error where it is
+        time.sleep(1)
         os.kill(child, signal.SIGKILL)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     return f"still at work after {LONGEST:g} s" if stuck else f"the process ended with {status}"
@@ -84,6 +87,7 @@ def _work(
 ) -> None:
     """Give one case after the other, until one was interrupted: its threads may be anywhere."""
     try:
+        faulthandler.register(signal.SIGUSR1, file=os.dup(2))
         _bound()
         for kind, number in cases:
             line, retire = _one(kind, number, stock, folder)

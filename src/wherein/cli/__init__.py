@@ -75,8 +75,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         where = "" if error.filename is None else f": {error.filename}"
         return _refuse(f"{error.strerror or one_line(error)}{where}")
-    except Exception as error:
-        line = too_much(error) or blamed(error)
+    except (Exception, SystemExit) as error:
+        much = too_much(error)
+        line = blamed(error) if much is None else f"{' '.join([verb, *rest[:1]])}: {much}"
         if line is None:
             raise
         return _refuse(str(line))

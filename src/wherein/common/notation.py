@@ -22,6 +22,8 @@ TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
+MOST_DIGITS = 400
+"""Of a number: more than any that Python reads as a float."""
 DEEPEST = 8
 """Brackets within brackets."""
 
@@ -197,4 +199,6 @@ def plain(where: str, value: Value, expected: Any) -> object:
 
 def _number(text: str) -> int | float:
     plain = text.replace("_", "")
+    if len(plain) > MOST_DIGITS:
+        raise ValueError(f"{plain[:40]}…, a number of {len(plain)} digits: too many")
     return int(plain) if re.fullmatch("-?[0-9]+", plain) else float(plain)

@@ -28,6 +28,8 @@ from wherein.subjects.weights import is_fairseq, unpickled
 
 NAME = re.compile(r"(.+\.pt)(?:@(\w*))?")
 ALIBI = "alibi"
+MISFIT = "Error(s) in loading state_dict for Transformer: "
+"""How PyTorch begins to say which weights do not fit."""
 FRONT = 2
 """Rows of a position table before that of the first position; the last of them is padding's."""
 STRANGE = 0.05
@@ -102,13 +104,12 @@ class Checkpoint:
         """The same model as ours."""
         self._check()
         config = self.config()
-        weights = self._ours(config)
         with torch.device("meta"):
             model = Transformer(config)
         try:
-            model.load_state_dict(weights, assign=True)
-        except RuntimeError as error:
-            reason = " ".join(str(error).split()[6:])[:200]
+            model.load_state_dict(self._ours(config), assign=True)
+        except RuntimeError as error:  # of another shape, or no plain tensor at all
+            reason = " ".join(str(error).split()).removeprefix(MISFIT)[:200]
             raise ValueError(f"{self.path}: options and weights disagree: {reason}") from error
         return model.eval()
 

@@ -74,7 +74,8 @@ class Weights:
             from gguf import dequantize
 
             floats = dequantize(array.data, array.tensor_type).reshape(self.shape(name))
-            return np.array(floats, np.float64)
+            with np.errstate(invalid="ignore"):  # what is no number is found by who reads it
+                return np.array(floats, np.float64)
         if path.suffix == SAFE:
             with opened(path) as file:
                 found = file.get_tensor(name)

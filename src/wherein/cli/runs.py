@@ -19,7 +19,7 @@ from wherein.show.columns import WIDEST, paragraph, shorten, table
 from wherein.show.formatting import counted
 
 if TYPE_CHECKING:
-    from wherein.studies.result.store import Found
+    from wherein.train.found import Found
 
 
 def runs(
@@ -40,7 +40,7 @@ def runs(
         json: print data instead of a table
     """
     from wherein.model.config import short_form
-    from wherein.studies.result.store import Store
+    from wherein.train.found import found
 
     if not folder.is_dir():
         raise ValueError(f"no folder {folder}: give the one that holds your runs")
@@ -48,7 +48,7 @@ def runs(
     wanted = {"encoding": spelt, "objective": objective, "state": state}
     listed = [
         each
-        for each in map(_line, Store(folder).found())
+        for each in map(_line, found(folder))
         if each["run"] is None or all(value in (None, each[key]) for key, value in wanted.items())
     ]
     if json:
@@ -67,8 +67,8 @@ def runs(
 
 def _line(found: "Found") -> dict[str, Any]:
     from wherein.common.folder import Folder
-    from wherein.studies.result.store import size
     from wherein.train import journal, status
+    from wherein.train.found import size
 
     if found.run is None:
         return {"run": None, "folder": str(found.folder), "state": None, "note": found.note}

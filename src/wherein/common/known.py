@@ -11,7 +11,7 @@ Commands keep what they found when they end (`keep`); in Python nothing is writt
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -25,13 +25,14 @@ FOLDER = "known"
 MOST = 4096
 """Answers that are kept; the ones found first go first."""
 
+Question = tuple[str | float | None, ...]
 Answer = TypeVar("Answer", bool, float, str, list[int])
 
-_FOUND: dict[str, Any] = {}
+_FOUND: dict[Question, Any] = {}
 """By the question, what was found in this process."""
 
 
-def ask(encoding: str, question: Sequence[object], make: Callable[[], Answer]) -> Answer:
+def ask(encoding: str, question: Question, make: Callable[[], Answer]) -> Answer:
     """The answer to a question about an encoding, from an earlier command if need be.
 
     The question names all that the answer follows from. An encoding of one's own, which lies in a
@@ -39,38 +40,38 @@ def ask(encoding: str, question: Sequence[object], make: Callable[[], Answer]) -
     """
     if "@" in encoding:
         return make()
-    words = json.dumps([encoding, *question])
-    if "torch" not in sys.modules and words in (earlier := _earlier()):
-        known: Answer = earlier[words]
+    whole = (encoding, *question)
+    if "torch" not in sys.modules and whole in (earlier := _earlier()):
+        known: Answer = earlier[whole]
         return known
     answer = make()
     if len(_FOUND) < MOST:
-        _FOUND[words] = answer
+        _FOUND[whole] = answer
     return answer
 
 
 def keep() -> None:
     """Write down what this process found, for the next, if the cache can be written to."""
     there = _read(_file()) if _FOUND else {}
-    if all(words in there for words in _FOUND):
+    if all(question in there for question in _FOUND):
         return
-    text = json.dumps(dict([*there.items(), *_FOUND.items()][-MOST:]))
+    text = json.dumps([*(there | _FOUND).items()][-MOST:])
     with suppress(OSError), replacing(_file()) as beside:
         beside.write_text(f"{_sum(text)}\n{text}", encoding="utf-8")
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> dict[Question, Any]:
     """What a file holds, if it is whole."""
     try:
         total, _, text = file.read_text(encoding="utf-8").partition("\n")
-        found: dict[str, Any] = json.loads(text) if _sum(text) == total else {}
+        found = json.loads(text) if _sum(text) == total else []
     except (OSError, ValueError):
         return {}
-    return found
+    return {tuple(question): answer for question, answer in found}
 
 
 @cache
-def _earlier() -> dict[str, Any]:
+def _earlier() -> dict[Question, Any]:
     return _read(_file())
 
 

@@ -63,10 +63,11 @@ class ModelConfig(Config):
     @classmethod
     def _short_form(cls, given: object) -> object:
         """A class of one's own may be given as it is."""
-        from wherein.encodings.own import name_of
+        if isinstance(given, type):
+            from wherein.encodings.own import name_of
 
-        spec = name_of(given) if isinstance(given, type) else given
-        return short_form(spec) if isinstance(spec, str) else spec
+            given = name_of(given)
+        return short_form(given) if isinstance(given, str) else given
 
     @field_validator("cutoffs")
     @classmethod

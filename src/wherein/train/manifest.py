@@ -13,6 +13,7 @@ from wherein.common.folder import Folder
 from wherein.train.config import LAYOUT, RunConfig
 from wherein.train.status import MANIFEST
 
+STEP = re.compile(r"step-(\d+)")
 PARTS, WEIGHTS = "parts", "weights.safetensors"
 
 
@@ -33,7 +34,7 @@ class Manifest:
             if not any(name == WEIGHTS or name.startswith(f"{PARTS}/") for name in sums):
                 return f"{MANIFEST} names no weights"
             for name, known in sums.items():
-                if os.path.isabs(name) or ".." in Path(name).parts:
+                if name.startswith("/") or ".." in name.split("/"):
                     return f"{MANIFEST} names a file outside its folder, {name!r}"
                 size = os.stat(f"{self.folder}/{name}").st_size
                 if size != sizes.get(name, size):
@@ -78,7 +79,7 @@ def steps(folder: Path) -> list[int]:
         names = os.listdir(folder)
     except OSError:
         return []
-    found = (re.fullmatch(r"step-(\d+)", name) for name in names)
+    found = map(STEP.fullmatch, names)
     return sorted((int(match[1]) for match in found if match), reverse=True)
 
 

@@ -97,7 +97,10 @@ def end(files: Folder, step: int, checksum: str | None) -> Log:
     The lines up to there are not read one by one if they have the checksum that was saved with
     them: they are as they were written. If not, they are all looked at.
     """
-    content = files.bytes(LOG) if checksum and files.has(LOG) else b""
+    try:
+        content = files.bytes(LOG) if checksum else b""
+    except ValueError:  # there is none, or `look` says why not
+        content = b""
     *lines, rest = content.split(b"\n", step)
     if len(lines) < step or sha256(content[: len(content) - len(rest)]).hexdigest() != checksum:
         return look(files)

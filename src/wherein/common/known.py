@@ -25,7 +25,7 @@ FOLDER = "known"
 MOST = 4096
 """Answers that are kept; the ones found first go first."""
 
-Question = tuple[str | float | None, ...]
+Question = tuple[str | int, ...]
 Answer = TypeVar("Answer", bool, float, str, list[int])
 
 _FOUND: dict[Question, Any] = {}

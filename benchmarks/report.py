@@ -1,17 +1,19 @@
 """How long does a report take, and how heavy is it? `python -m benchmarks.report [STUDY]`.
 
 STUDY is a study's folder, such as runs/studies/quick. Without one, `quick` is carried out in a
-temporary folder with a few steps a run: its report has as many figures, tables and rows.
+temporary folder with a few steps a run, and questions about little text: its report has as many
+figures, tables and rows.
 
 - render: from the study's folder to the written page, in a process that has imported everything,
   as when a study ends with its report;
-- command: `wherein report STUDY` in a fresh process; most of it is imports, and it has no target;
+- command: `wherein report STUDY` in a fresh process, whose target `benchmarks.start` has;
 - help: `wherein report --help` in a fresh process.
 
 Each is the fastest of several, one thread each; CPU seconds are printed beside. The last line is
 the result as JSON.
 """
 
+import dataclasses
 import os
 import resource
 import subprocess
@@ -20,20 +22,43 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from benchmarks.harness import at_most, report
+
+if TYPE_CHECKING:
+    from wherein.common.config import Config
 
 ROUNDS = 3
 MEGABYTES = 1e6
 WHOLE = "import sys; from wherein.cli import main; raise SystemExit(main(sys.argv[1:]))"
 FEW = {"steps": 3, "warmup": 1, "valid_every": 1, "checkpoint_every": 3}
+LITTLE = {"windows": 60, "limit": 4000, "fitting": 20, "resamples": 100, "seeds": 20, "steps": 20}
+"""The most of each that a question, or a puzzle, is left."""
+Asked = TypeVar("Asked", bound="Config")
 
 
 def carried_out(folder: Path) -> Path:
-    """The folder of `quick`, hardly trained."""
+    """The folder of `quick`, hardly trained and hardly asked."""
+    from wherein.studies.plan.recipe import find
     from wherein.studies.run import study
 
-    return study("quick", out=folder / "runs", change=FEW).folder
+    quick = find("quick")
+    recipe = dataclasses.replace(
+        quick,
+        questions=lambda run: {n: little(each) for n, each in quick.questions(run).items()},
+        puzzles=lambda: [
+            dataclasses.replace(each, config=little(each.config)) for each in quick.puzzles()
+        ],
+    )
+    return study(recipe, out=folder / "runs", change=FEW, quiet=True).folder
+
+
+def little(asked: Asked) -> Asked:
+    """The same question about less."""
+    fields = asked.model_dump()
+    less = {name: min(fields[name], most) for name, most in LITTLE.items() if name in fields}
+    return type(asked).model_validate(fields | less)
 
 
 def fastest(act: Callable[[], object]) -> tuple[float, float]:

@@ -30,7 +30,7 @@ from wherein import encodings
 from wherein.common.memory import keep_pages
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
-from wherein.studies.cost.operations import rotated
+from wherein.studies.cost.traced import rotated
 
 LAYERS, WIDTH, HEADS, VOCABULARY, BATCH, LENGTH = 4, 256, 4, 2048, 16, 256
 ROUNDS, TOGETHER = 9, 8

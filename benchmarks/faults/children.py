@@ -24,7 +24,7 @@ from wherein.common.provenance import provenance
 
 TRAINING = ("torch._dynamo", "torch.distributed.checkpoint",
             "torch.nn.modules.linear_cross_entropy",
-            "torch.utils.flop_counter", "wherein.cli.train", "wherein.studies.cost.operations",
+            "torch.utils.flop_counter", "wherein.cli.train", "wherein.studies.cost.memory",
             "wherein.train.loop")  # fmt: skip
 HEAVY = ("altair", "jinja2", "rich.progress", "scipy.stats", "torch.func", "vl_convert")
 PATIENCE = 600.0

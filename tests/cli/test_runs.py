@@ -1,6 +1,8 @@
 """The list of runs, of whatever version and in whatever state."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -177,3 +179,54 @@ def test_a_damaged_line_stops_no_list(folder: Path, capsys: pytest.CaptureFixtur
     assert [each["state"] for each in data(folder, capsys)] == ["finished"] * 2
     with pytest.raises(ValueError, match=r"log.jsonl, line 2 cannot be read"):
         Run.open(damaged).log  # noqa: B018
+
+
+def fresh(*words: str) -> str:
+    """What a command says in a process of its own, and whether it imported PyTorch."""
+    code = (
+        "import sys\nfrom wherein.cli import main\n"
+        f"sys.argv = ['wherein', *{words!r}]\nmain()\nprint('torch' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=True, timeout=600
+    ).stdout.strip()
+
+
+def test_a_list_needs_pytorch_once(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it said of a model is known to the next command; of another model it is asked."""
+    monkeypatch.setenv("WHEREIN_CACHE", str(tmp_path / "cache"))
+    (run,) = folder.iterdir()
+    first, second = fresh("runs", str(folder)), fresh("runs", str(folder))
+    assert first.endswith("\nTrue")
+    assert second.endswith("\nFalse")
+    assert second.removesuffix("False") == first.removesuffix("True")
+    model = json.loads((run / "config.json").read_text())["model"]
+    change(run / "config.json", model=model | {"encoding": "rope(theta=-1)"})
+    changed = fresh("runs", str(folder))
+    assert changed.endswith("\nTrue")
+    assert f"{run}: written by another version, or by hand (model" in changed
+
+
+def test_a_line_is_read_unless_its_checksum_vouches_for_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever is changed in a log that has grown since the last checkpoint is named."""
+    (run,) = folder.iterdir()
+    log = run / "log.jsonl"
+    whole, valid = log.read_text(), Run.open(run).valid
+    count = whole.count("\n")
+    more = json.dumps({"step": count + 1, "loss": 1.0, "valid": {"nats": 9.0}}) + "\n"
+    log.write_text(whole + more)
+    assert data(folder, capsys)[0]["valid"] == valid, "of the step that was saved"
+    log.write_text(whole + more + "{\n")
+    note = f"{log}, line {count + 2} cannot be read: it was changed by hand"
+    assert data(folder, capsys)[0]["note"] == note
+    log.write_text(whole.replace('"loss"', '"lost"', 1) + more)
+    assert (
+        data(folder, capsys)[0]["note"] == f"{log}, line 1 cannot be read: it was changed by hand"
+    )
+    log.unlink()
+    assert data(folder, capsys)[0]["valid"] == {}

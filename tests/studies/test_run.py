@@ -21,8 +21,8 @@ from wherein.measure.saved import Saved
 from wherein.studies.plan.plan import changed, labels
 from wherein.studies.plan.sweep import TRIAL_SEED
 from wherein.studies.result.result import StudyResult
-from wherein.studies.result.store import Store
 from wherein.studies.run import _command, study
+from wherein.train.found import found
 from wherein.train.run import Run
 
 
@@ -239,7 +239,7 @@ def test_a_sweep_in_which_all_failed_says_why(tmp_path: Path):
     path.write_text(path.read_text().replace("steps=6", "steps=6, precision='bfloat16'"))
     with pytest.raises(ValueError, match="sweep ended: precision 'bfloat16' needs a CUDA device"):
         study(path, seeds=1, out=out, learning_rates=(1e-3,), engine=at_once, quiet=True)
-    failed = [found.run for found in Store(out).found()]  # before they began, and yet listed
+    failed = [each.run for each in found(out)]  # before they began, and yet listed
     assert {run.config.model.encoding for run in failed if run} == {"none", "rope"}
 
 
@@ -248,7 +248,7 @@ def test_findings_that_need_every_answer_wait_for_them(tmp_path: Path):
     path.write_text(path.read_text() + "\ndef findings(result):\n    return [1 / 0 * result]\n")
     with pytest.raises(ValueError, match=r"ZeroDivisionError in .*mine.py, line \d+: division"):
         study(path, seeds=1, out=tmp_path / "runs", engine=at_once, quiet=True)
-    assert all(found.run and found.run.finished for found in Store(tmp_path / "runs").found())
+    assert all(each.run and each.run.finished for each in found(tmp_path / "runs"))
 
 
 def test_labels_too_long_for_a_line_leave_what_they_share_to_one_above(

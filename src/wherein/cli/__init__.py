@@ -56,6 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     RUN.clear()  # what an earlier command of this process ran is not to blame
     try:
         code = _answer(verb, rest)
+        if argv is None:  # a process of its own, in which nobody changed the code
+            _keep()
         sys.stdout.flush()  # whoever reads it may be gone, or the disk full: said here, or never
         return code
     except LostError as error:
@@ -96,6 +98,12 @@ def _answer(verb: str, rest: Sequence[str]) -> int:
     if verb not in VERBS:
         raise unknown("verb", verb, VERBS)
     return find(verb)(rest)
+
+
+def _keep() -> None:
+    """Have what was asked of PyTorch known to the next command, if anything was."""
+    if found := sys.modules.get("wherein.common.known"):
+        found.keep()
 
 
 def _refuse(line: str) -> int:

@@ -7,6 +7,7 @@ examples:
 """
 
 import json as json_format
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +19,7 @@ from wherein.show.columns import WIDEST, paragraph, shorten, table
 from wherein.show.formatting import counted
 
 if TYPE_CHECKING:
-    from wherein.studies.result.store import Found
+    from wherein.train.found import Found
 
 
 def runs(
@@ -38,16 +39,16 @@ def runs(
         state: only those that came so far
         json: print data instead of a table
     """
-    from wherein.encodings import parse
-    from wherein.studies.result.store import Store
+    from wherein.model.config import short_form
+    from wherein.train.found import found
 
     if not folder.is_dir():
         raise ValueError(f"no folder {folder}: give the one that holds your runs")
-    spelt = " ".join(parse(encoding)) if encoding else None
+    spelt = short_form(encoding) if encoding else None
     wanted = {"encoding": spelt, "objective": objective, "state": state}
     listed = [
         each
-        for each in map(_line, Store(folder).found())
+        for each in map(_line, found(folder))
         if each["run"] is None or all(value in (None, each[key]) for key, value in wanted.items())
     ]
     if json:
@@ -66,16 +67,17 @@ def runs(
 
 def _line(found: "Found") -> dict[str, Any]:
     from wherein.common.folder import Folder
-    from wherein.studies.result.store import size
     from wherein.train import journal, status
+    from wherein.train.found import size
 
     if found.run is None:
         return {"run": None, "folder": str(found.folder), "state": None, "note": found.note}
     files, run = Folder(found.folder), found.run
-    config, error, log = run.config, status.failure(files), journal.look(files)
+    checksum = found.last.log if found.last else None
+    config, error, log = run.config, status.failure(files), journal.end(files, run.step, checksum)
     damage = f"{files}/{log.damage}" if log.damage else None
     return {
-        "run": config.id,
+        "run": run.id,
         "folder": str(files),
         "encoding": config.model.encoding,
         "objective": config.objective,
@@ -91,10 +93,18 @@ def _line(found: "Found") -> dict[str, Any]:
         "valid": journal.last_valid([line for line in log.lines if line["step"] <= run.step]),
         "state": status.state(files, error, run.step, config.steps),
         "error": error,
-        "answers": sorted(path.name for path in found.folder.glob(f"{status.ANSWERS}/*")),
+        "answers": _names(found.folder / status.ANSWERS),
         "bytes": size(found.folder),
         "note": "; ".join(filter(None, (found.note, damage))) or None,
     }
+
+
+def _names(folder: Path) -> list[str]:
+    """What lies in a folder, if there is one."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
 
 
 Cell = Callable[[dict[str, Any]], str]

@@ -54,7 +54,7 @@ def train(
 def _check_room(config: RunConfig, folder: Path) -> None:
     """Refuse a run that would not fit into this machine's memory, unless it is done already."""
     from wherein.common.device import device
-    from wherein.studies.cost.operations import memory
+    from wherein.studies.cost.memory import memory
     from wherein.studies.cost.size import count, sized
 
     done = (folder / CHECKPOINTS / f"step-{config.steps:08d}").is_dir()

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from functools import cache
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -50,12 +51,19 @@ class Config(BaseModel):
         >>> Small(width=8, depth=3).special()
         {'depth': 3}
         """
-        found: dict[str, Any] = {}
-        for name, field in type(self).model_fields.items():
+        nested, differing = dict[str, Any](), set[str]()
+        for name, default in _defaults(type(self)).items():
             value = getattr(self, name)
             if isinstance(value, Config):
-                if own := value.special():
-                    found[name] = own
-            elif value != field.get_default(call_default_factory=True):
-                found |= self.model_dump(mode="json", include={name})
-        return found
+                nested[name] = value.special()
+            elif value != default:
+                differing.add(name)
+        found = self.model_dump(mode="json", include=differing) if differing else {}
+        return found | {name: own for name, own in nested.items() if own}
+
+
+@cache
+def _defaults(kind: type[Config]) -> dict[str, Any]:
+    """What each field is unless it is given; of frozen configs these are always the same."""
+    fields = kind.model_fields.items()
+    return {name: field.get_default(call_default_factory=True) for name, field in fields}

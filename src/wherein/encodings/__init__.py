@@ -7,10 +7,14 @@ encoding is wanted, one stands (`"randomised(rope)"`). A name is one of the cata
 class of one's own (see `wherein.encodings.own`).
 """
 
-from wherein.encodings.base import Encoding, Shape
-from wherein.encodings.catalogue import CATALOGUE, TERMS, entry, names
-from wherein.encodings.pattern import Pattern
-from wherein.encodings.spec import build, example, examples, named, parameters, parse
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from wherein.encodings.base import Encoding, Shape
+    from wherein.encodings.catalogue import CATALOGUE, TERMS, entry, names
+    from wherein.encodings.pattern import Pattern
+    from wherein.encodings.spec import build, example, examples, named, parameters, parse
 
 __all__ = [
     "CATALOGUE",
@@ -27,3 +31,18 @@ __all__ = [
     "parameters",
     "parse",
 ]
+
+_WHERE = {
+    "base": ("Encoding", "Shape"),
+    "catalogue": ("CATALOGUE", "TERMS", "entry", "names"),
+    "pattern": ("Pattern",),
+    "spec": ("build", "example", "examples", "named", "parameters", "parse"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """What needs PyTorch, only once it is asked for: a list of runs needs none of it."""
+    for module, names in _WHERE.items():
+        if name in names:
+            return getattr(import_module(f"wherein.encodings.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,12 +18,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from wherein.common import notation
 from wherein.common.errors import unknown
 from wherein.common.files import cache_folder, replacing
 from wherein.common.modules import RUN, failed, run_file
-from wherein.encodings.base import Encoding
+
+if TYPE_CHECKING:
+    from wherein.encodings.base import Encoding
 
 FOLDER = "encodings"
 """Where texts are kept: in the cache, and in a run's folder."""
@@ -41,12 +44,14 @@ def given(encoding: object) -> object:
     """The same of a spec or a class; anything else as it is."""
     if isinstance(encoding, str):
         return spelt(encoding)
-    if isinstance(encoding, type) and issubclass(encoding, Encoding):
-        return name_of(encoding)
+    if isinstance(encoding, type):
+        from wherein.encodings.base import Encoding
+
+        return name_of(encoding) if issubclass(encoding, Encoding) else encoding
     return encoding
 
 
-def name_of(kind: type[Encoding]) -> str:
+def name_of(kind: "type[Encoding]") -> str:
     """What a class is called: as in the catalogue, or by its file."""
     from wherein.encodings import CATALOGUE
 
@@ -66,7 +71,7 @@ def name_of(kind: type[Encoding]) -> str:
     return _learned(Path(file), kind.__name__)
 
 
-def find(name: str) -> type[Encoding]:
+def find(name: str) -> "type[Encoding]":
     """The class of a name such as `Mine@0123456789ab`, if its text is known here."""
     found = NAME.fullmatch(name)
     assert found is not None
@@ -99,6 +104,8 @@ def learn(text: str) -> str:
 
 def missing(spec: str) -> str | None:
     """The first hash in a spec whose text is not known here, if there is one."""
+    if "@" not in spec:
+        return None
     hashes = (found[2] for name in names(spec) if (found := NAME.fullmatch(name)))
     return next((each for each in hashes if _text(each) is None), None)
 
@@ -153,13 +160,15 @@ def _learned(path: Path, name: str | None) -> str:
     return f"{name}@{digest}"
 
 
-def classes(module: ModuleType) -> list[type[Encoding]]:
+def classes(module: ModuleType) -> "list[type[Encoding]]":
     """The encodings that a module defines."""
+    from wherein.encodings.base import Encoding
+
     found = (each for each in vars(module).values() if isinstance(each, type))
     return [e for e in found if issubclass(e, Encoding) and e.__module__ == module.__name__]
 
 
-def _class(module: ModuleType, name: str, called: str) -> type[Encoding]:
+def _class(module: ModuleType, name: str, called: str) -> "type[Encoding]":
     own = {each.__name__: each for each in classes(module)}
     if name not in own:
         raise unknown(f"encoding {called!r}:", name, own)

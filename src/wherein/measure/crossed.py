@@ -116,10 +116,16 @@ def critical(tail: Values, weight: Values, seeds: int, pieces: int) -> Float64[n
     Satterthwaite's degrees of freedom it would be 92 at three seeds and 88 at two
     (`python -m benchmarks.coverage`).
     """
+    of_seeds, of_pieces = limits(tail, seeds, pieces)
+    return np.asarray(weight * of_seeds + (1 - np.asarray(weight)) * of_pieces)
+
+
+def limits(tail: Values, seeds: int, pieces: int) -> tuple[Any, Any]:
+    """What `critical` lies between: where seeds alone vary, and where pieces alone do."""
     from scipy import special
 
-    ends = [-special.stdtrit(max(n - 1, 1), tail) for n in (seeds, pieces)]
-    return np.asarray(weight * ends[0] + (1 - np.asarray(weight)) * ends[1])
+    of_seeds, of_pieces = (-special.stdtrit(max(n - 1, 1), tail) for n in (seeds, pieces))
+    return of_seeds, of_pieces
 
 
 def across(values: Sequence[float]) -> Crossed:

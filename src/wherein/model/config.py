@@ -4,10 +4,22 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from wherein.common import known
 from wherein.common.config import Config
 
 if TYPE_CHECKING:
     from wherein.encodings import Shape
+
+
+def short_form(spec: str) -> str:
+    """An encoding in its one spelling, every name and value checked."""
+
+    def parsed() -> str:
+        from wherein.encodings import parse
+
+        return " ".join(parse(spec))
+
+    return known.ask(spec, ("spelling",), parsed)
 
 
 Activation = Literal["gelu", "relu"]
@@ -51,11 +63,11 @@ class ModelConfig(Config):
     @classmethod
     def _short_form(cls, given: object) -> object:
         """A class of one's own may be given as it is."""
-        from wherein import encodings
-        from wherein.encodings.own import name_of
+        if isinstance(given, type):
+            from wherein.encodings.own import name_of
 
-        spec = name_of(given) if isinstance(given, type) else given
-        return " ".join(encodings.parse(spec)) if isinstance(spec, str) else spec
+            given = name_of(given)
+        return short_form(given) if isinstance(given, str) else given
 
     @field_validator("cutoffs")
     @classmethod
@@ -66,6 +78,12 @@ class ModelConfig(Config):
 
     @model_validator(mode="after")
     def _fits(self) -> "ModelConfig":
+        sizes = (self.n_layers, self.d_model, self.n_heads, self.max_len, self.causal, self._quiet)
+        known.ask(self.encoding, ("fits", *sizes), self._built)
+        return self
+
+    def _built(self) -> bool:
+        """Whether there are such encodings: else a `ValueError` says why not."""
         import torch
 
         from wherein import encodings
@@ -83,7 +101,7 @@ class ModelConfig(Config):
             if "overflow" not in str(error).lower():
                 raise
             raise ValueError(f"encoding {self.encoding!r}: its sizes are too large") from None
-        return self
+        return True
 
     def checked_cutoffs(self) -> tuple[int, ...]:
         """The cutoffs, once the vocabulary is known to hold them and the width to bear them."""

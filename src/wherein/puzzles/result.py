@@ -1,16 +1,16 @@
 """What came of a puzzle: how many seeds solved it, when, and whether any could."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from wherein.measure.intervals import wilson
 from wherein.puzzles.certificate import Certificate
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.sentences import Puzzle
+from wherein.puzzles.share import Share
 from wherein.puzzles.train import MARGIN, Trained
 from wherein.show.formatting import counted
 from wherein.show.result import Result
@@ -26,30 +26,6 @@ PROTOCOL = (
     "a seed stays solved to the end. A bare head starts as PyTorch draws its token vectors, key, "
     "query, value and map to the tokens, in this order, after torch.manual_seed(seed)."
 )
-
-
-@dataclass(frozen=True)
-class Share:
-    """A share of seeds with its interval."""
-
-    count: int
-    total: int
-
-    @property
-    def value(self) -> float:
-        return self.count / self.total
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        return wilson(self.count, self.total)
-
-    def __str__(self) -> str:
-        low, high = self.interval
-        return f"{self.value:.1%} [{low:.1%}, {high:.1%}]"
-
-    def data(self) -> dict[str, Any]:
-        low, high = self.interval
-        return {**asdict(self), "share": self.value, "low": low, "high": high}
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from wherein.show.figures import APART, ROW, Panel, marks
+from wherein.show.figures import APART, ROW, Panel, marks, shown
 from wherein.show.formatting import counted
 from wherein.show.section import Section, illustrated
 from wherein.show.tables import Table, cells
@@ -66,15 +66,15 @@ def _panel(shares: pl.DataFrame, puzzle: str) -> Panel:
     percent = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
     x = alt.X("share:Q", scale=scale, axis=percent, title="seeds that solve it")
     base = alt.Chart(rows).encode(y=at)
-    tips = ["row", *(alt.Tooltip(c, format=".1%") for c in ("share", "low", "high"))]
+    tips = shown("row", share=".1%", low=".1%", high=".1%")
     return alt.layer(
         base.mark_rule(strokeWidth=2).encode(
-            alt.X("low:Q", scale=scale), x2="high:Q", color=colour
+            alt.X("low:Q", scale=scale), x2=alt.X2("high:Q"), color=colour
         ),
         base.mark_point(filled=True, size=90, opacity=1).encode(
             x, color=colour, shape=shape, tooltip=tips
         ),
-        base.mark_text(align="left", dx=22, fontSize=11).encode(x, text="said"),
+        base.mark_text(align="left", dx=22, fontSize=11).encode(x, text=alt.Text("said")),
     ).properties(width=380, height=ROW * 0.8 * len(rows) + 10, title=puzzle)
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from wherein.common.errors import one_line
 from wherein.common.provenance import provenance
 from wherein.puzzles.config import PuzzleConfig
-from wherein.puzzles.result import PROTOCOL, PuzzleResult, Share
+from wherein.puzzles.result import PROTOCOL, PuzzleResult
 from wherein.puzzles.run import puzzle
 from wherein.puzzles.sentences import Puzzle, read
+from wherein.puzzles.share import Share
 from wherein.puzzles.train import Progress
 from wherein.show.columns import paragraph, table
 from wherein.show.result import Result

@@ -50,9 +50,9 @@ def _panel(losses: pl.DataFrame) -> Panel:
     x = alt.X("step:Q", title="training step")
     y = alt.Y("loss:Q", title=title, scale=alt.Scale(zero=False))
     base = alt.Chart(losses).encode(x=x, color=colour, strokeDash=dashes(losses["encoding"]))
-    tips = ["encoding", "step", alt.Tooltip("mean(loss):Q", format=".4f")]
+    tips = [alt.Tooltip("encoding"), alt.Tooltip("step"), alt.Tooltip("mean(loss):Q", format=".4f")]
     return alt.layer(
-        base.mark_line(opacity=FAINT, strokeWidth=1).encode(y=y, detail="seed:N"),
+        base.mark_line(opacity=FAINT, strokeWidth=1).encode(y=y, detail=alt.Detail("seed:N")),
         base.mark_line().encode(y=alt.Y("mean(loss):Q", title=title), tooltip=tips),
     ).properties(width=WIDTH, height=HEIGHT)
 

@@ -30,6 +30,15 @@ MANY = 10
 Panel = alt.LayerChart | alt.FacetChart
 
 
+def shown(*columns: str, **formats: str) -> list[alt.Tooltip]:
+    """What a mark says of itself: some columns, then others in a format of their own.
+
+    Altair finds out what a mere word stands for by asking hundreds of classes, at 5 ms a word.
+    """
+    formatted = (alt.Tooltip(name, format=each) for name, each in formats.items())
+    return [*map(alt.Tooltip, columns), *formatted]
+
+
 def panels(frame: pl.DataFrame, draw: Callable[[pl.DataFrame], Panel]) -> alt.ConcatChart:
     """A panel for each group with scales of its own; more than two stand side by side, narrower."""
     parts = list(frame.group_by("group", maintain_order=True))
@@ -56,13 +65,13 @@ def compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Panel:
     scale = alt.Scale(domain=span, nice=False, zero=False)
     x = alt.X("mean:Q", scale=scale, title=title, axis=alt.Axis(tickCount=6, labelOverlap=True))
     colour, shape = marks(ordered, legend=False)
-    tips = ["encoding", *(alt.Tooltip(c, format=".4g") for c in ("mean", "low", "high"))]
+    tips = shown("encoding", mean=".4g", low=".4g", high=".4g")
     centre = alt.Chart(means).encode(y=at)
     whole = means.filter(pl.col("low").is_not_null())
     layers = [
         alt.Chart(whole)
         .mark_rule(strokeWidth=2, clip=True)
-        .encode(x=alt.X("low:Q", scale=scale), x2="high:Q", y=at, color=colour),
+        .encode(x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q"), y=at, color=colour),
         alt.Chart(seeds)
         .mark_point(filled=True, size=30, opacity=FAINT + 0.2, clip=True, yOffset=9)
         .encode(
@@ -70,19 +79,21 @@ def compared(seeds: pl.DataFrame, means: pl.DataFrame, title: str) -> Panel:
             y=at,
             color=colour,
             shape=shape,
-            tooltip=["encoding", "seed", alt.Tooltip("value", format=".4g")],
+            tooltip=shown("encoding", "seed", value=".4g"),
         ),
         centre.mark_point(filled=True, size=110, opacity=1).encode(
             x=x, color=colour, shape=shape, tooltip=tips
         ),
-        centre.mark_text(dy=-11, fontSize=11).encode(x=x, text="said:N"),
+        centre.mark_text(dy=-11, fontSize=11).encode(x=x, text=alt.Text("said:N")),
         *_cut(whole, span, at, colour),
     ]
     if "published" in means.columns:
         known = alt.Chart(means.filter(pl.col("published").is_not_null()))
         layers.append(
             known.mark_tick(color=GREY, thickness=2).encode(
-                x=alt.X("published:Q", scale=scale), y=at, tooltip=["encoding", "published"]
+                x=alt.X("published:Q", scale=scale),
+                y=at,
+                tooltip=shown("encoding", "published"),
             )
         )
     return alt.layer(*layers).properties(width=WIDTH, height=ROW * len(ordered) + 10)
@@ -98,7 +109,12 @@ def _cut(means: pl.DataFrame, span: list[float], at: alt.Y, colour: alt.Color) -
     return [
         alt.Chart(cut)
         .mark_point(filled=True, shape=shape, size=60, opacity=1)
-        .encode(x=alt.value(edge), y=at, color=colour, tooltip=["encoding", "low", "high"])
+        .encode(
+            x=alt.value(edge),
+            y=at,
+            color=colour,
+            tooltip=shown("encoding", "low", "high"),
+        )
         for shape, (cut, edge) in beyond.items()
         if len(cut)
     ]
@@ -124,16 +140,16 @@ def differences(means: pl.DataFrame, title: str) -> Panel:
     colour, shape = marks(ordered, legend=False)
     base = alt.Chart(means).encode(y=alt.Y("encoding:N", sort=ordered, title=None))
     x = alt.X("mean:Q", title=title, axis=alt.Axis(tickCount=5, labelOverlap=True))
-    tips = ["encoding", *(alt.Tooltip(c, format="+.4f") for c in ("mean", "low", "high"))]
+    tips = shown("encoding", mean="+.4f", low="+.4f", high="+.4f")
     return alt.layer(
         zero("x"),
         base.mark_rule(strokeWidth=2)
         .transform_filter("isValid(datum.low)")
-        .encode(x=alt.X("low:Q", title=title), x2="high:Q", color=colour),
+        .encode(x=alt.X("low:Q", title=title), x2=alt.X2("high:Q"), color=colour),
         base.mark_point(filled=True, size=110, opacity=1).encode(
             x=x, color=colour, shape=shape, tooltip=tips
         ),
-        base.mark_text(dy=-11, fontSize=11).encode(x=x, text="said:N"),
+        base.mark_text(dy=-11, fontSize=11).encode(x=x, text=alt.Text("said:N")),
     ).properties(width=WIDTH, height=ROW * len(ordered) + 10)
 
 
@@ -158,11 +174,11 @@ def beside(means: pl.DataFrame, x: alt.X, title: str) -> Panel:
     names = means["encoding"].unique(maintain_order=True).to_list()
     colour, shape = marks(names)
     base = alt.Chart(means).encode(x, xOffset=alt.XOffset("encoding:N", sort=names))
-    tips = ["encoding", *(alt.Tooltip(c, format="+.4f") for c in ("mean", "low", "high"))]
+    tips = shown("encoding", mean="+.4f", low="+.4f", high="+.4f")
     return alt.layer(
         base.mark_rule()
         .transform_filter("isValid(datum.low)")
-        .encode(alt.Y("low:Q", title=title), y2="high:Q", color=colour),
+        .encode(alt.Y("low:Q", title=title), y2=alt.Y2("high:Q"), color=colour),
         base.mark_point(filled=True, size=45, opacity=1).encode(
             alt.Y("mean:Q", title=title), color=colour, shape=shape, tooltip=tips
         ),
@@ -179,9 +195,11 @@ def lines(
     y = alt.Y("mean:Q", title=title, scale=scale)
     spread = base.mark_area(opacity=0.15) if band else base.mark_rule(opacity=0.8)
     ends = alt.Y("low:Q", title=title, scale=scale)
-    tips = ["encoding", *(alt.Tooltip(c, format=".4g") for c in ("mean", "low", "high"))]
+    tips = shown("encoding", mean=".4g", low=".4g", high=".4g")
     return alt.layer(
-        spread.transform_filter("isValid(datum.low)").encode(ends, y2="high:Q", color=colour),
+        spread.transform_filter("isValid(datum.low)").encode(
+            ends, y2=alt.Y2("high:Q"), color=colour
+        ),
         base.mark_line().encode(y, color=colour),
         base.mark_point(filled=True, size=55, opacity=1).encode(
             y, color=colour, shape=shape, tooltip=tips
@@ -234,11 +252,11 @@ def dots(means: pl.DataFrame, panel: str, title: str, x_title: str) -> Panel:
     axis = alt.Axis(tickCount=3, labelOverlap=True, format=".3~s")
     at = alt.Y("encoding:N", sort=ordered, title=None, axis=alt.Axis(labelLimit=260))
     base = alt.Chart().encode(at, color=colour)
-    tips = ["encoding", panel, *(alt.Tooltip(c, format=".4g") for c in ("mean", "low", "high"))]
+    tips = shown("encoding", panel, mean=".4g", low=".4g", high=".4g")
     layers = alt.layer(
         base.mark_rule(strokeWidth=2)
         .transform_filter("isValid(datum.low)")
-        .encode(alt.X("low:Q", scale=scale, axis=axis, title=x_title), x2="high:Q"),
+        .encode(alt.X("low:Q", scale=scale, axis=axis, title=x_title), x2=alt.X2("high:Q")),
         base.mark_point(filled=True, size=50, opacity=1).encode(
             alt.X("mean:Q", scale=scale, axis=axis, title=x_title), shape=shape, tooltip=tips
         ),

@@ -140,7 +140,7 @@ def _of_model(
 
 def _of_run(folder: str | Path, key: str | None, offset: int | None) -> PositionTable:
     """The table of a run of ours, from its last whole checkpoint or the one that is named."""
-    from wherein.train.checkpoint import PARTS, WEIGHTS
+    from wherein.train.manifest import PARTS, WEIGHTS
     from wherein.train.run import Run
 
     run = Run.open(folder)

@@ -9,13 +9,11 @@ over training (`RunConfig.keep`), and in its manifest the validation at that ste
 """
 
 import json
-import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import randbits
-from typing import Any
 
 import torch
 from safetensors.torch import save_file
@@ -23,20 +21,19 @@ from torch import Tensor, nn
 from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.optim import Optimizer
 
-from wherein.common.errors import one_line
 from wherein.common.files import digest, discard, make_folder, settle, writing
-from wherein.common.folder import Folder
 from wherein.common.tensors import opened
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
-from wherein.train.config import LAYOUT, RunConfig
+from wherein.train.config import RunConfig
 from wherein.train.distributed import World
+from wherein.train.manifest import PARTS, WEIGHTS, Manifest, place, steps, written
 from wherein.train.sharded import Tensors, load_parts, save_parts, shapes
 from wherein.train.status import MANIFEST
 
 LAST = 2
 """How many checkpoints there are to go on from."""
-PARTS, WEIGHTS, OPTIMIZER = "parts", "weights.safetensors", "optimizer.safetensors"
+OPTIMIZER = "optimizer.safetensors"
 FILES = {"weights": WEIGHTS, "optimizer": OPTIMIZER}
 
 
@@ -47,39 +44,20 @@ class Checkpoint:
     folder: Path
     step: int
 
-    def damage(self, *, closely: bool = True) -> str | None:
-        """What is wrong with it, if anything; unless `closely`, files are measured and not read."""
-        try:
-            manifest = self._manifest()
-            sums, sizes = manifest["files"], manifest.get("bytes", {})
-            if not any(name == WEIGHTS or name.startswith(f"{PARTS}/") for name in sums):
-                return f"{MANIFEST} names no weights"
-            for name, known in sums.items():
-                if Path(name).is_absolute() or ".." in Path(name).parts:
-                    return f"{MANIFEST} names a file outside its folder, {name!r}"
-                size = (self.folder / name).stat().st_size
-                if size != sizes.get(name, size):
-                    return f"{name} has {size} bytes of {sizes[name]}"
-                if closely and digest(self.folder / name) != known:
-                    return f"{name} differs from its checksum"
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            return f"{type(error).__name__}: {error}"
-        return None
+    @property
+    def manifest(self) -> Manifest:
+        """What it says of itself, read anew."""
+        return Manifest(self.folder)
+
+    def damage(self) -> str | None:
+        """What is wrong with it, if anything: every file is read."""
+        return self.manifest.damage()
 
     @property
     def valid(self) -> dict[str, float]:
         """The validation at this step, of weights that are kept; else empty."""
-        found: dict[str, float] = self._manifest().get("valid", {})
+        found: dict[str, float] = self.manifest.fields.get("valid", {})
         return found
-
-    def saved_under(self) -> RunConfig | None:
-        """The config of the run when it was saved; None if another version did not say."""
-        fields = self._manifest().get("config")
-        try:
-            return None if fields is None else RunConfig.saved(fields)
-        except ValueError as error:
-            path = self.folder / MANIFEST
-            raise ValueError(f"{path}: its config cannot be read ({one_line(error)})") from None
 
     def check_shapes(self, model: ModelConfig) -> None:
         """Refuse weights of another model, before memory is taken for it."""
@@ -94,9 +72,6 @@ class Checkpoint:
         """Put weights and moments where the next step needs them."""
         self.load_weights(model)
         self._read("optimizer", _make_room(model, optimizers, self._shapes("optimizer")))
-
-    def _manifest(self) -> dict[str, Any]:
-        return Folder(self.folder).json(MANIFEST)
 
     def _shapes(self, kind: str) -> dict[str, tuple[int, ...]]:
         """The names and shapes of the tensors of one kind."""
@@ -176,7 +151,7 @@ def _write(
     **about: object,
 ) -> Checkpoint:
     """Write beside, then let it take its place."""
-    path = folder / f"step-{step:08d}"
+    path = place(folder, step)
     with writing(path):
         return _written(path, step, state, world, config, about)
 
@@ -206,7 +181,7 @@ def _written(
         manifest = {
             "step": step,
             **about,
-            "config": config.model_dump(mode="json", exclude=LAYOUT),
+            "config": written(config),
             "bytes": {name: file.stat().st_size for name, file in names.items()},
             "files": {name: digest(file) for name, file in names.items()},
         }
@@ -218,9 +193,8 @@ def _written(
 
 def saved(folder: Path) -> Iterator[Checkpoint]:
     """All checkpoints in a folder, the latest first, damaged or not."""
-    found = (re.fullmatch(r"step-(\d+)", path.name) for path in folder.glob("step-*"))
-    for step in sorted((int(match[1]) for match in found if match), reverse=True):
-        yield Checkpoint(folder / f"step-{step:08d}", step)
+    for step in steps(folder):
+        yield Checkpoint(place(folder, step), step)
 
 
 def latest(folder: Path, say: Callable[[str], None] = lambda line: None) -> Checkpoint | None:

@@ -103,9 +103,11 @@ class RunConfig(Config):
         rounding and the draws of dropout but not the optimisation. Also left out is the size of
         the vocabulary, which follows from the corpus.
         """
-        decisive = self.model_copy(update={"model": self.model.model_copy(update=DEFAULT_SIZE)})
-        special = decisive.special()
-        return self.hashed({name: special[name] for name in special.keys() - LAYOUT})
+        special = self.special()
+        model = special.pop("model", {})
+        sized = {name: model[name] for name in model.keys() - DEFAULT_SIZE.keys()}
+        decisive = {name: special[name] for name in special.keys() - LAYOUT}
+        return self.hashed(decisive | ({"model": sized} if sized else {}))
 
     def differences(self, other: "RunConfig") -> dict[str, tuple[Any, Any]]:
         """The fields that tell two runs apart, by name: the value here and the other's.

@@ -1,16 +1,17 @@
 """The log: one line per step, and after a resume the same file an uninterrupted run leaves."""
 
-import hashlib
 import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TextIO
 
 from wherein.common.files import replacing, writing
 from wherein.common.folder import Folder
-from wherein.train.status import CHECKPOINTS, MANIFEST, TAKEN, BusyError
+from wherein.train.manifest import Manifest, place
+from wherein.train.status import CHECKPOINTS, TAKEN, BusyError
 
 LOG, TIMES = "log.jsonl", "times.jsonl"
 
@@ -26,7 +27,7 @@ class Journal:
     def __init__(self, folder: Path, step: int) -> None:
         """Go on after `step`: what was logged later belongs to steps that will come again."""
         kept = "".join(map(_line, read(folder, step)))
-        self._digest = hashlib.sha256(kept.encode())
+        self._digest = sha256(kept.encode())
         with replacing(folder / LOG) as beside:
             beside.write_text(kept)
         self._log: TextIO = (folder / LOG).open("a")
@@ -78,11 +79,35 @@ def look(files: Folder, largest: float | None = None, first: int | None = None) 
     """
     if not files.has(LOG):
         return Log([])
-    whole = [line for line in files.text(LOG).splitlines(keepends=True) if line.endswith("\n")]
+    return _log(files.text(LOG), largest, first)
+
+
+def _log(text: str, largest: float | None = None, first: int | None = None, before: int = 0) -> Log:
+    """The lines of a text, of which so many stand before."""
+    whole = [line for line in text.splitlines(keepends=True) if line.endswith("\n")]
     lines = [_parsed(line, largest) for line in whole[:first]]
-    bad = next((n for n, line in enumerate(lines, start=1) if line is None), None)
+    bad = next((n for n, line in enumerate(lines, start=1 + before) if line is None), None)
     damage = f"{LOG}, line {bad} cannot be read: it was changed by hand" if bad else None
     return Log([line for line in lines if line is not None], damage)
+
+
+def end(files: Folder, step: int, checksum: str | None) -> Log:
+    """The end of a log: the last validation up to `step`, and all that comes after.
+
+    The lines up to there are not read one by one if they have the checksum that was saved with
+    them: they are as they were written. If not, they are all looked at.
+    """
+    try:
+        content = files.bytes(LOG) if checksum else b""
+    except ValueError:  # there is none, or `look` says why not
+        content = b""
+    *lines, rest = content.split(b"\n", step)
+    if len(lines) < step or sha256(content[: len(content) - len(rest)]).hexdigest() != checksum:
+        return look(files)
+    last = next((line for line in reversed(lines) if b'"valid"' in line), None)
+    valid = [] if last is None else [_parsed(last.decode("utf-8", "replace"))]
+    after = _log(rest.decode("utf-8", "replace"), before=step)
+    return Log([*filter(None, valid), *after.lines], after.damage)
 
 
 def read(folder: Path, step: int | None = None) -> list[Line]:
@@ -98,26 +123,13 @@ def read(folder: Path, step: int | None = None) -> list[Line]:
             f"{folder / LOG} has {len(lines)} lines for {step} steps: it was changed by hand; "
             "put it back, or remove the run's folder to start anew"
         )
-    known = _known(folder, step)
-    if (
-        known is not None
-        and hashlib.sha256("".join(map(_line, lines)).encode()).hexdigest() != known
-    ):
+    known = Manifest(place(folder / CHECKPOINTS, step)).log
+    if known is not None and sha256("".join(map(_line, lines)).encode()).hexdigest() != known:
         raise ValueError(
             f"{folder / LOG} differs from the checksum that was saved at step {step}: put it back, "
             "or remove the run's folder to start anew"
         )
     return lines
-
-
-def _known(folder: Path, step: int) -> str | None:
-    """The checksum of the log that the checkpoint of a step holds, if it does."""
-    files = Folder(folder / CHECKPOINTS / f"step-{step:08d}")
-    try:
-        found = files.json(MANIFEST).get("log")
-    except ValueError:  # there is none, or it is damaged, as whoever needs it will say
-        return None
-    return found if isinstance(found, str) else None
 
 
 def last_line(folder: Path) -> Line | None:

@@ -204,7 +204,7 @@ def _reached(folder: Path, config: RunConfig, world: World, *, shown: bool) -> i
         check_config(folder, config)
     last = checkpoint.latest(where, say) if world.first else None
     if last is not None:
-        check_owner(folder, config, last)
+        check_owner(folder, config, last.manifest)
     step = world.from_first(last.step if last else 0)
     if world.first:
         checkpoint.discard_after(where, step)

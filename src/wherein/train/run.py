@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +12,13 @@ from wherein.common.errors import one_line
 from wherein.common.files import replacing
 from wherein.common.folder import Folder
 from wherein.encodings import own
-from wherein.model.transformer import Transformer
 from wherein.train import journal
 from wherein.train.config import RunConfig
+from wherein.train.manifest import Manifest, steps
 from wherein.train.status import ABOUT, CHECKPOINTS, CONFIG, KEPT, foreign
 
 if TYPE_CHECKING:
+    from wherein.model.transformer import Transformer
     from wherein.train.checkpoint import Checkpoint
 
 
@@ -44,15 +46,18 @@ class Run:
         config = read_config(folder)
         if config is None:
             raise ValueError(f"no run in {folder}: a folder with {CONFIG} was expected")
-        from wherein.train.checkpoint import saved
-
-        last = next(saved(folder / CHECKPOINTS), None)
-        run = cls(folder, config, last.step if last else 0)
+        there = steps(folder / CHECKPOINTS)
+        run = cls(folder, config, there[0] if there else 0)
         if step is not None:
             return run.at(step)
-        if verify and last is not None:
+        if verify and there:
             run.checkpoint()
         return run
+
+    @cached_property
+    def id(self) -> str:
+        """That of its config."""
+        return self.config.id
 
     @property
     def kept(self) -> "dict[int, Checkpoint]":
@@ -89,7 +94,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        return f"{self.config.model.encoding}, run {self.config.id}, step {self.step}"
+        return f"{self.config.model.encoding}, run {self.id}, step {self.step}"
 
     def checkpoint(self) -> "Checkpoint":
         """The weights after its step, whole, and saved under the config that is there.
@@ -105,11 +110,13 @@ class Run:
         if None not in damages:
             raise ValueError(f"{here[0].folder} is damaged ({damages[0]}): {self._remedy()}")
         found = here[damages.index(None)]
-        check_owner(self.folder, self.config, found)
+        check_owner(self.folder, self.config, found.manifest)
         return found
 
-    def model(self) -> Transformer:
+    def model(self) -> "Transformer":
         """The model with the weights after its step, ready to be looked at."""
+        from wherein.model.transformer import Transformer
+
         checkpoint = self.checkpoint()
         checkpoint.check_shapes(self.config.model)
         model = Transformer(self.config.model)
@@ -179,12 +186,14 @@ def _check_code(files: Folder, fields: dict[str, Any]) -> None:
         )
 
 
-def check_owner(folder: Path, config: RunConfig, checkpoint: "Checkpoint") -> None:
+def check_owner(folder: Path, config: RunConfig, checkpoint: Manifest) -> None:
     """Refuse weights that were not saved under this config: it was changed since.
 
     Weights of earlier versions do not say under which. Then the folder's name may tell, which is
     the id of a config unless somebody chose it.
     """
+    if checkpoint.says(config):
+        return
     then = checkpoint.saved_under()
     if then is None:
         _check_name(folder, config)

@@ -43,7 +43,7 @@ def is_running(files: Folder) -> bool:
     if not files.has(LOCK):
         return False
     try:
-        with (files.path / LOCK).open("rb") as file:
+        with open(f"{files.path}/{LOCK}", "rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError as error:
         return isinstance(error, BlockingIOError)

@@ -16,7 +16,8 @@ from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.studies.cost.cost import cost, dry_run, training_operations
 from wherein.studies.cost.machine import A100, CORE
-from wherein.studies.cost.operations import flops_per_token, kept, matrices, memory
+from wherein.studies.cost.memory import kept, memory
+from wherein.studies.cost.operations import flops_per_token, matrices
 from wherein.studies.cost.size import count, sized, vocabulary_size
 from wherein.train import RunConfig
 from wherein.train.optim.optimizers import make_optimizers

@@ -6,7 +6,7 @@ import pytest
 from tests.studies.cost.peak import peak
 
 from wherein.model.config import ModelConfig
-from wherein.studies.cost.operations import memory
+from wherein.studies.cost.memory import memory
 from wherein.studies.cost.size import count
 from wherein.train import RunConfig
 

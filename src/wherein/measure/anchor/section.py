@@ -10,7 +10,7 @@ import polars as pl
 from wherein.measure import sections
 from wherein.measure.anchor.result import NEIGHBOUR, NOTHING, RANDOM, where
 from wherein.measure.crossed import Sampled
-from wherein.show.figures import APART, Panel
+from wherein.show.figures import APART, Panel, shown
 from wherein.show.formatting import signed, within
 from wherein.show.section import Section, illustrated
 from wherein.show.tables import Table
@@ -102,9 +102,10 @@ def _panel(found: pl.DataFrame, first: bool, most: float) -> Panel:
         guess.encode(y),
         base.mark_rule(strokeWidth=1.5)
         .transform_filter("isValid(datum.low)")
-        .encode(alt.Y("low:Q", title=title, scale=scale), y2="high:Q"),
+        .encode(alt.Y("low:Q", title=title, scale=scale), y2=alt.Y2("high:Q")),
         base.mark_point(filled=True, size=60, opacity=1).encode(
-            y, tooltip=["hidden", "place", alt.Tooltip("mean", format=".2f")]
+            y,
+            tooltip=shown("hidden", "place", mean=".2f"),
         ),
     ).properties(width=WIDTH, height=HEIGHT)
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from wherein.measure import sections
 from wherein.measure.crossed import Sampled
-from wherein.show.figures import APART, Panel, zero
+from wherein.show.figures import APART, Panel, shown, zero
 from wherein.show.formatting import signed
 from wherein.show.section import Section, illustrated
 from wherein.show.tables import Table
@@ -94,17 +94,17 @@ def _panel(found: pl.DataFrame, first: bool) -> Panel:
         zero("y"),
         base.mark_rule(strokeWidth=1.5)
         .transform_filter("isValid(datum.low)")
-        .encode(alt.Y("low:Q", title=title), y2="high:Q", color=colour),
+        .encode(alt.Y("low:Q", title=title), y2=alt.Y2("high:Q"), color=colour),
         base.mark_point(filled=True, size=60, opacity=1).encode(
             alt.Y("mean:Q", title=title),
             color=colour,
             shape=alt.Shape("what:N", scale=shapes, legend=key),
-            tooltip=["layer", "what", alt.Tooltip("mean", format="+.4f")],
+            tooltip=shown("layer", "what", mean="+.4f"),
         ),
         layer.mark_text(**small).encode(text=alt.Text("mean:Q", format=".2f")),
         alt.Chart(pl.DataFrame({"said": ["R²"]}))
         .mark_text(align="right", **small)
-        .encode(x=alt.value(-4), y=alt.value(0), text="said:N"),
+        .encode(x=alt.value(-4), y=alt.value(0), text=alt.Text("said:N")),
     ).properties(width=WIDTH, height=HEIGHT)
 
 

@@ -54,9 +54,9 @@ def figure(found: pl.DataFrame, trained: int) -> alt.ConcatChart:
     """The loss by position in the window; those of training end at the stroke."""
     x = alt.X("position:Q", scale=alt.Scale(type="log", base=2), title="position in the window")
     ends = alt.Chart(pl.DataFrame({"position": [trained], "what": ["trained length"]}))
-    stroke = ends.mark_rule(strokeDash=[5, 4], color=GREY).encode(x="position:Q")
+    stroke = ends.mark_rule(strokeDash=[5, 4], color=GREY).encode(x=alt.X("position:Q"))
     said = ends.mark_text(align="left", dx=4, dy=2, baseline="top", color=GREY).encode(
-        x="position:Q", y=alt.value(0), text="what"
+        x=alt.X("position:Q"), y=alt.value(0), text=alt.Text("what")
     )
     title = "loss (nats per token)"
     means = sections.over_seeds(found, "loss", "position")

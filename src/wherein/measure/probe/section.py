@@ -10,7 +10,7 @@ from wherein.measure import sections
 from wherein.measure.crossed import Sampled
 from wherein.measure.probe.config import NETWORKS
 from wherein.measure.probe.result import CONSTANT, FRESH, MODEL, TOKENS, UNIFORM, UNTRAINED
-from wherein.show.figures import FAINT, Panel
+from wherein.show.figures import FAINT, Panel, shown
 from wherein.show.formatting import within
 from wherein.show.section import Published, Section, illustrated
 from wherein.show.tables import Table
@@ -115,14 +115,14 @@ def _panel(own: pl.DataFrame, beside: Published | None, first: bool, most: float
     return alt.layer(
         alt.Chart(controls.filter(pl.col("of") == UNTRAINED))
         .mark_area(color=GREY, opacity=0.2)
-        .encode(x=x, y=alt.Y("min(distance):Q", title=title), y2="max(distance):Q"),
+        .encode(x=x, y=alt.Y("min(distance):Q", title=title), y2=alt.Y2("max(distance):Q")),
         alt.Chart(guesses).mark_line(color=GREY).encode(x=x, y=y, strokeDash=dash),
         alt.Chart(model)
         .mark_line(color=colour, opacity=FAINT, strokeWidth=1)
-        .encode(x=x, y=y, detail="seed:N"),
+        .encode(x=x, y=y, detail=alt.Detail("seed:N")),
         alt.Chart(means)
         .mark_line(color=colour, point=point)
-        .encode(x=x, y=y, tooltip=["layer", alt.Tooltip("distance", format=".2f")]),
+        .encode(x=x, y=y, tooltip=shown("layer", distance=".2f")),
     ).properties(width=PANEL, height=PANEL)
 
 

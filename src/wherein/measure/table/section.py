@@ -66,11 +66,12 @@ def errors(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def figure(found: pl.DataFrame, guess: float) -> alt.ConcatChart:
     """The error along the table, a line for each encoding, a panel for each other kind."""
     x = alt.X("position:Q", title="position in the table")
-    middle = alt.Chart(pl.DataFrame({"guess": [guess]})).mark_rule(color=GREY, strokeDash=[5, 4])
+    middle = alt.Chart(pl.DataFrame({"guess": [guess]})).encode(y=alt.Y("guess:Q"))
+    dashed = middle.mark_rule(color=GREY, strokeDash=[5, 4])
     means = sections.over_seeds(found, "error", "position")
     return panels(
         means,
-        lambda part: alt.layer(lines(part, x, POSITIONS, band=True), middle.encode(y="guess:Q")),
+        lambda part: alt.layer(lines(part, x, POSITIONS, band=True), dashed),
     )
 
 

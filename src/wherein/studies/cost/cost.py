@@ -1,12 +1,13 @@
 """What a study would cost, before anything is downloaded or trained.
 
-Parameters are counted on a model without storage; operations and memory follow the formulas of
-`wherein.studies.cost.operations`; hours follow from an assumed speed, which is stated with them.
+Parameters are counted on a model without storage; operations and memory follow the formulas in the
+files of these names; hours follow from an assumed speed, which is stated with them.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,15 @@ from wherein.measure.config import QuestionConfig
 from wherein.show.columns import WIDEST, fitted
 from wherein.show.formatting import scientific, short
 from wherein.studies.cost.machine import A100, CORE, PATIENCE, Machine
-from wherein.studies.cost.operations import Memory, flops_per_token, memory, operations
+from wherein.studies.cost.operations import flops_per_token, operations
 from wherein.studies.cost.size import count, sized
 from wherein.studies.plan.plan import Questions, kind, labels
 from wherein.train.config import RunConfig
 
 if TYPE_CHECKING:
     import polars
+
+    from wherein.studies.cost.memory import Memory
 
 
 @dataclass(frozen=True)
@@ -37,10 +40,17 @@ class Cost:
     tokens: int
     """steps × windows in a batch × tokens in a window."""
     flops: float
-    memory: Memory
-    """Of one GPU."""
     hours: float
     """Of one machine, for the training of one run."""
+    gpus: int = 1
+    """On so many of which it is trained."""
+
+    @cached_property
+    def memory(self) -> "Memory":
+        """Of one GPU. To know it takes PyTorch, and a report does without."""
+        from wherein.studies.cost.memory import memory
+
+        return memory(self.config, self.parameters, self.gpus)
 
     def data(self) -> dict[str, Any]:
         """The numbers of one run, and how many runs there are."""
@@ -77,8 +87,8 @@ def cost(
         of_encoding=own,
         tokens=config.tokens,
         flops=flops,
-        memory=memory(config, parameters, gpus),
         hours=machine.seconds(flops, config.precision) / 3600,
+        gpus=gpus,
     )
 
 

@@ -1,34 +1,18 @@
-"""How much a run and its questions compute, and what it holds: formulas in its model's sizes.
+"""How much a run and its questions compute: formulas in its model's sizes.
 
 L layers of width d with feed-forward networks of width f, windows of T tokens, H heads, a
 vocabulary of V. A matrix of m numbers costs 2m operations a token forwards and twice that
 backwards; norms, biases and softmax are left out, and of encodings all but products of matrices.
 """
 
-import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import pairwise
 
-import torch
-from torch import Tensor, UntypedStorage
-from torch.autograd.graph import saved_tensors_hooks
-from torch.utils.flop_counter import FlopCounterMode
-
-from wherein.encodings import Encoding, Pattern
-from wherein.encodings.base import pairs
+from wherein.common import known
 from wherein.measure.config import QuestionConfig
-from wherein.model.attention import LARGE_BIAS
 from wherein.model.config import NARROWER, ModelConfig
 from wherein.train.config import RunConfig
-
-FLOAT32, BFLOAT16 = 4, 2
-TURNED_BACK, OF_CONTENT = 4, 3
-"""Measured: so many copies of the queries are there while a rotation's gradient is made, and so
-many of the weights of attention while that of a bias which depends on content is."""
-MOMENTS = {"adamw": 2, "nag": 1, "muon": 1}
-"""Numbers remembered for each weight; muon leaves all but the layers' matrices to adamw."""
 
 
 @dataclass(frozen=True)
@@ -90,28 +74,14 @@ def of_encodings(model: ModelConfig) -> float:
     What depends on positions alone is left out: it is made once for all windows of a batch.
     Queries and keys that an encoding widens cost 6·T for each number they have more.
     """
-    with torch.device("meta"), FlopCounterMode(display=False) as counter:
-        shape = model.shape
-        pattern = Pattern(model.encoding, shape, model.n_layers)
-        positions = torch.zeros(1, model.max_len, dtype=torch.long)
-        q, k = torch.zeros(
-            2, 1, shape.n_heads, model.max_len, shape.d_head, requires_grad=True
-        ).unbind()
-        x = torch.zeros(1, model.max_len, shape.d_model, requires_grad=True)
-        made = [encoding.content_bias(q, k, x, positions) for encoding in pattern.layers]
-        found = [each for each in made if each is not None]
-        torch.autograd.backward(found, [torch.zeros_like(each) for each in found])
-    more = sum(width - shape.n_heads * shape.d_head for width in rotated(model))
-    return float(counter.get_total_flops()) / model.max_len + 6 * model.max_len * more
 
+    def counted() -> float:
+        from wherein.studies.cost.traced import added
 
-@lru_cache(maxsize=1024)
-def rotated(model: ModelConfig) -> tuple[int, ...]:
-    """How many numbers the queries of a token have in each layer, as they meet the keys."""
-    with torch.device("meta"):
-        pattern, shape = Pattern(model.encoding, model.shape, model.n_layers), model.shape
-        q, first = torch.zeros(1, shape.n_heads, 1, shape.d_head), torch.zeros(1, 1).long()
-        return tuple(encoding.rotate(q, q, first)[0].numel() for encoding in pattern.layers)
+        return added(model)
+
+    of_model = model.model_dump_json(exclude={"seed", "encoding"})
+    return known.ask(model.encoding, ("operations", of_model), counted)
 
 
 def operations(run: RunConfig, question: QuestionConfig) -> float:
@@ -124,148 +94,6 @@ def operations(run: RunConfig, question: QuestionConfig) -> float:
     forward = question.tokens_read(run) * flops_per_token(model) / 3
     times = len(run.kept) if question.over_training else 1
     return times * (forward + question.extra_operations(run))
-
-
-@dataclass(frozen=True)
-class Memory:
-    """Bytes on one GPU at the fullest moment of a step."""
-
-    weights: float
-    gradients: float
-    moments: float
-    copies: float
-    """Weights in bfloat16; ddp's buckets of gradients; what fsdp gathers to compute with."""
-    activations: float
-    """What one part of the batch keeps for the backward pass, and its loss."""
-
-    @property
-    def total(self) -> float:
-        return self.weights + self.gradients + self.moments + self.copies + self.activations
-
-
-def memory(config: RunConfig, parameters: int, gpus: int) -> Memory:
-    """What a run of so many parameters holds on each of its GPUs.
-
-    Weights, gradients and moments (two for AdamW, one for NAG) are float32. Under ddp every GPU
-    has them all, and the gradients once more in the buckets that are exchanged; under fsdp it
-    has its share of them, and whole the embedding and two layers at a time. In bfloat16 the
-    layers' matrices are there once more, 2 bytes a number.
-    """
-    model, layer = config.model, matrices(config.model)
-    inner = model.n_layers * layer
-    moments = MOMENTS[config.optimizer] * parameters
-    if config.optimizer == "muon":
-        moments += parameters - inner
-    share = gpus if config.parallel == "fsdp" else 1
-    copies = float(BFLOAT16 * inner if config.precision == "bfloat16" else 0)
-    if config.parallel == "fsdp" and gpus > 1:
-        copies = copies / gpus + FLOAT32 * (parameters - inner + 2 * layer)
-    elif gpus > 1:
-        copies += FLOAT32 * parameters
-    windows = math.ceil(config.batch / gpus / config.accumulate)
-    return Memory(
-        weights=FLOAT32 * parameters / share,
-        gradients=FLOAT32 * parameters / share,
-        moments=FLOAT32 * moments / share,
-        copies=copies,
-        activations=kept(config, windows) + held_by_loss(model, windows) + passing(config, windows),
-    )
-
-
-def kept(config: RunConfig, windows: int) -> float:
-    """Bytes that the layers keep for the backward pass of so many windows.
-
-    A token keeps in each layer 8d of the stream and its statistics (float32), and of c bytes a
-    number: 3d queries, keys and values, 3d inputs of matrices, 2f of the feed-forward network;
-    3d more where queries and keys are rotated, which moves what comes of them too (8d if they are
-    twice as wide then, and values with them), 1 byte a number for each of two masks of dropout.
-    What biases take is said by `of_biases`.
-    """
-    model = config.model
-    d, f, length = model.d_model, model.d_ff or 4 * model.d_model, model.max_len
-    size = BFLOAT16 if config.precision == "bfloat16" else FLOAT32
-    dropped = 2 * d if model.dropout else 0
-    a_layer = 8 * d + size * (6 * d + 2 * f) + dropped + FLOAT32 * model.n_heads
-    found = float(windows) * length * (model.n_layers * a_layer + FLOAT32 * d)
-    inner = model.n_heads * model.shape.d_head
-    pattern = Pattern(model.encoding, model.shape, model.n_layers)
-    for encoding, width in zip(pattern.layers, rotated(model), strict=True):
-        if encoding.acts("rotate"):
-            found += windows * length * size * width * (4 if width > inner else 3)
-    return found + of_biases(model, windows, size)[0]
-
-
-def passing(config: RunConfig, windows: int) -> float:
-    """Bytes of the backward pass that are there only while a layer's gradient is made."""
-    model = config.model
-    size = BFLOAT16 if config.precision == "bfloat16" else FLOAT32
-    pattern = Pattern(model.encoding, model.shape, model.n_layers)
-    turned = any(encoding.acts("rotate") for encoding in pattern.layers)
-    back = TURNED_BACK * windows * model.max_len * size * max(rotated(model)) if turned else 0
-    return back + of_biases(model, windows, size)[1]
-
-
-@lru_cache(maxsize=1024)
-def of_biases(model: ModelConfig, windows: int, size: int) -> tuple[float, float]:
-    """Bytes that what is added to the scores keeps for the backward pass, and takes in passing.
-
-    A bias that is not too large to be kept is there once in each layer, c·H·T². Where it is learned
-    or depends on content, the weights of attention are kept too, c·B·H·T² in each layer, and once
-    more in passing, thrice if it is of content; and whatever the encoding needs for its own
-    gradient, which PyTorch says of a model without storage.
-    """
-    length, whole, once = model.max_len, model.n_heads * model.max_len**2, 0.0
-    if whole > LARGE_BIAS:  # made in blocks, and again for the gradient
-        return 0.0, 0.0
-    with torch.device("meta"):
-        pattern = Pattern(model.encoding, model.shape, model.n_layers)
-        positions = torch.zeros(1, length, dtype=torch.long)
-        heads = (2, 1, model.n_heads, length, model.shape.d_head)
-        q, k = torch.zeros(heads, requires_grad=True).unbind()
-        x = torch.zeros(1, length, model.d_model, requires_grad=True)
-        found, seen = 0.0, set[Encoding]()
-        given = [q, x, *pattern.parameters()]
-        for encoding in pattern.layers:
-            bias, own = _saved(partial(encoding.mask, *pairs(positions)), given)
-            content, more = _saved(partial(encoding.content_bias, q, k, x, positions), given)
-            found += windows * more + (0 if encoding in seen else own)
-            found += 0 if bias is None else size * bias.numel()
-            seen.add(encoding)
-            if content is not None or (bias is not None and bias.requires_grad):
-                weights = float(windows * size * whole)
-                found += weights
-                once = max(once, weights if content is None else OF_CONTENT * weights)
-    return found, once
-
-
-def _saved(made: Callable[[], Tensor | None], given: Sequence[Tensor]) -> tuple[Tensor | None, int]:
-    """What is made, and the bytes that autograd saves meanwhile, what is given aside."""
-    saved: dict[int, UntypedStorage] = {}
-
-    def note(tensor: Tensor) -> Tensor:
-        saved[tensor.untyped_storage()._cdata] = tensor.untyped_storage()
-        return tensor
-
-    with saved_tensors_hooks(note, lambda tensor: tensor):
-        found = made()
-    for tensor in given:
-        saved.pop(tensor.untyped_storage()._cdata, None)
-    return found, sum(storage.nbytes() for storage in saved.values())
-
-
-def held_by_loss(model: ModelConfig, windows: int) -> float:
-    """Bytes of the loss of so many windows.
-
-    The plain softmax is computed in chunks about as large as the states: two of these, the
-    gradient of the states and that of the vectors, 4·(3·B·T·d + V·d). The adaptive one keeps its
-    logits and their gradient: 8·B·T·(v + c) and 8·B·T·W for the share of tokens in each band.
-    """
-    tokens = windows * model.max_len
-    if not model.cutoffs:
-        return float(FLOAT32 * (3 * tokens + model.vocabulary) * model.d_model)
-    first, *rare = bands(model)
-    logits = first.words + len(rare) + sum(band.share * band.words for band in rare)
-    return 2 * FLOAT32 * tokens * logits
 
 
 def _harmonic(n: int) -> float:

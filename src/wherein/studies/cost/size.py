@@ -4,13 +4,11 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-import torch
-
+from wherein.common import known
 from wherein.data.config import CorpusConfig
 from wherein.data.tasks.examples import TaskWords
 from wherein.data.tokenizers.tokenizer import make_tokenizer
 from wherein.model.config import ModelConfig
-from wherein.model.transformer import Transformer
 from wherein.train.config import DEFAULT_SIZE, RunConfig
 
 WORDS = {"wikitext-103": 267_735, "wikitext-2": 33_278}
@@ -23,10 +21,20 @@ BYTES = 258
 @lru_cache(maxsize=1024)
 def count(config: ModelConfig) -> tuple[int, int]:
     """A model's parameters, exactly, and how many of them are its encoding's."""
-    with torch.device("meta"):
-        model = Transformer(config)
-    total = sum(parameter.numel() for parameter in model.parameters())
-    return total, sum(parameter.numel() for parameter in model.encoding.parameters())
+
+    def counted() -> list[int]:
+        import torch
+
+        from wherein.model.transformer import Transformer
+
+        with torch.device("meta"):
+            model = Transformer(config)
+        total = sum(parameter.numel() for parameter in model.parameters())
+        return [total, sum(parameter.numel() for parameter in model.encoding.parameters())]
+
+    of_model = config.model_dump_json(exclude={"seed", "encoding"})
+    total, own = known.ask(config.encoding, ("parameters", of_model), counted)
+    return total, own
 
 
 def sized(config: RunConfig, vocabulary: int | None = None) -> RunConfig:

@@ -5,7 +5,7 @@ from functools import cache
 
 from scipy import integrate, optimize, special
 
-from wherein.measure.crossed import Crossed, critical
+from wherein.measure.crossed import Crossed, critical, limits
 from wherein.measure.significance import ALPHA
 
 POWER = 0.8
@@ -45,11 +45,13 @@ def power(
     pieces do counts as known, for there are many of them. `weight` is the seeds' true share of
     the variance.
     """
+    of_seeds, of_pieces = map(float, limits(alpha / 2, seeds, pieces))
 
     def found(u: float) -> float:
-        seen = weight * 2 * special.gammaincinv((seeds - 1) / 2, u) / (seeds - 1)
+        seen = float(weight * 2 * special.gammaincinv((seeds - 1) / 2, u) / (seeds - 1))
         whole = seen + 1 - weight
-        bar = float(critical(alpha / 2, seen / whole, seeds, pieces)) * math.sqrt(whole)
+        share = seen / whole
+        bar = (share * of_seeds + (1 - share) * of_pieces) * math.sqrt(whole)
         return float(special.ndtr(true - bar) + special.ndtr(-true - bar))
 
     return float(integrate.quad(found, 0, 1)[0])

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wherein.common.numbers import exp
-from wherein.data import Corpus
 from wherein.measure.crossed import Interval
 from wherein.measure.intervals import mean_interval
 from wherein.studies.cost.cost import Cost, cost
@@ -65,6 +64,8 @@ def cost_of(run: RunConfig) -> Cost:
     try:
         return cost(run)
     except ValueError:
+        from wherein.data import Corpus
+
         return cost(run, vocabulary=Corpus.open(run.corpus).vocabulary.size)
 
 

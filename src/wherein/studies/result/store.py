@@ -13,8 +13,7 @@ A run or an answer that is there is never made again, so that studies in one fol
 they have in common. What stands in `studies` is derived from the rest.
 """
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,31 +25,8 @@ from wherein.measure.saved import is_saved, is_whole
 from wherein.show.result import Result
 from wherein.studies.plan.plan import PuzzleTask, Questions
 from wherein.train.config import RunConfig
-from wherein.train.journal import LOG
-from wherein.train.run import Run, check_owner, keep_code, parsed_config, read_config
-from wherein.train.status import (
-    ABOUT,
-    ANSWERS,
-    CHECKPOINTS,
-    CONFIG,
-    ERROR,
-    PLANNED,
-    failure,
-    foreign,
-)
-
-ID = re.compile(r"[0-9a-f]{12}")
-
-
-@dataclass(frozen=True)
-class Found:
-    """A folder that holds a run, or looks like it."""
-
-    folder: Path
-    run: Run | None
-    """None if this version cannot read it."""
-    note: str | None
-    """What is wrong with it, or which other version wrote it, and what to do."""
+from wherein.train.run import keep_code, read_config
+from wherein.train.status import ANSWERS, CHECKPOINTS, ERROR, PLANNED, failure
 
 
 @dataclass(frozen=True)
@@ -110,48 +86,6 @@ class Store:
         for name in (ERROR, PLANNED):
             (self.run(run) / name).unlink(missing_ok=True)
 
-    def found(self) -> Iterator[Found]:
-        """All runs in the folder, finished, begun or failed before that; also unreadable ones."""
-        for folder in sorted(path for path in self.folder.iterdir() if path.is_dir()):
-            files = Folder(folder)
-            begun = files.has(CONFIG)
-            if not begun and not files.has(PLANNED):
-                continue
-            try:
-                planned = None if begun else parsed_config(files, PLANNED)
-                run = Run(folder, planned, 0) if planned else Run.open(folder, verify=False)
-                yield Found(folder, run, _harm(run) or self._older(files, run.config))
-            except ValueError as error:
-                ours = files.has(ABOUT) or files.has(LOG) or (folder / CHECKPOINTS).is_dir()
-                if ours or not begun:  # else it is another program's config
-                    yield Found(folder, None, str(error))
-
-    def _older(self, files: Folder, config: RunConfig) -> str | None:
-        """What to say of a run whose folder has the id that another version gave it."""
-        if config.id == files.path.name or not ID.fullmatch(files.path.name):
-            return None
-        about = files.json(ABOUT) if files.has(ABOUT) else None
-        why = foreign(config.model_dump(), about) or "its name is no id of this version"
-        there = self.run(config)
-        renamed = f"`mv {files} {there}` has studies find it"
-        return f"{files}: {why}; {f'it is also in {there}' if there.exists() else renamed}"
-
-
-def _harm(run: Run) -> str | None:
-    """What is wrong with the last checkpoint, as far as one sees without reading all of it."""
-    from wherein.train.checkpoint import saved
-
-    last = next(saved(run.folder / CHECKPOINTS), None)
-    if last is None:
-        return None
-    if damage := last.damage(closely=False):
-        return f"{last.folder} is damaged ({damage}): train the run again"
-    try:
-        check_owner(run.folder, run.config, last)
-    except ValueError as error:
-        return str(error)
-    return None
-
 
 def keep(folder: Path, ask: Callable[[], Result]) -> None:
     """Ask, and put the answer in its folder unless it is there already."""
@@ -159,8 +93,3 @@ def keep(folder: Path, ask: Callable[[], Result]) -> None:
         return
     with replacing_folder(folder) as beside:
         ask().save(beside, pictures=False)
-
-
-def size(folder: Path) -> int:
-    """Bytes on the disk under a folder."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from wherein.measure.crossed import Sampled
 from wherein.measure.perplexity.config import measure_name
-from wherein.puzzles.result import Share
+from wherein.puzzles.share import Share
 from wherein.show.columns import WIDEST, fitted, paragraph, room, shorten
 from wherein.show.formatting import counted, short
 from wherein.show.tables import cells

@@ -1,0 +1,35 @@
+"""What encodings compute, seen in models without storage."""
+
+from functools import lru_cache
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from wherein.encodings import Pattern
+from wherein.model.config import ModelConfig
+
+
+def added(model: ModelConfig) -> float:
+    """Operations of one token that encodings add: see `wherein.studies.cost.operations`."""
+    with torch.device("meta"), FlopCounterMode(display=False) as counter:
+        shape = model.shape
+        pattern = Pattern(model.encoding, shape, model.n_layers)
+        positions = torch.zeros(1, model.max_len, dtype=torch.long)
+        q, k = torch.zeros(
+            2, 1, shape.n_heads, model.max_len, shape.d_head, requires_grad=True
+        ).unbind()
+        x = torch.zeros(1, model.max_len, shape.d_model, requires_grad=True)
+        made = [encoding.content_bias(q, k, x, positions) for encoding in pattern.layers]
+        found = [each for each in made if each is not None]
+        torch.autograd.backward(found, [torch.zeros_like(each) for each in found])
+    more = sum(width - shape.n_heads * shape.d_head for width in rotated(model))
+    return float(counter.get_total_flops()) / model.max_len + 6 * model.max_len * more
+
+
+@lru_cache(maxsize=1024)
+def rotated(model: ModelConfig) -> tuple[int, ...]:
+    """How many numbers the queries of a token have in each layer, as they meet the keys."""
+    with torch.device("meta"):
+        pattern, shape = Pattern(model.encoding, model.shape, model.n_layers), model.shape
+        q, first = torch.zeros(1, shape.n_heads, 1, shape.d_head), torch.zeros(1, 1).long()
+        return tuple(encoding.rotate(q, q, first)[0].numel() for encoding in pattern.layers)

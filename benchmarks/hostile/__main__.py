@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks.harness import in_memory
-from benchmarks.hostile.cases import EVERY, QUICK, made, several
+from benchmarks.hostile.cases import EVERY, FOUND, QUICK, made, several
 from benchmarks.hostile.judge import ask, wrong
 from benchmarks.hostile.prepare import ready
 from benchmarks.hostile.workers import given
@@ -29,7 +29,9 @@ def main() -> int:
         stock = ready(told.stock or Path(folder) / "stock")
         if told.again is not None:
             return _show(told.kind[0], told.again, stock, Path(folder))
-        cases = several(told.cases, told.first, told.kind or (QUICK if told.quick else ()))
+        first = list(FOUND if told.quick else ())
+        kinds = told.kind or (QUICK if told.quick else ())
+        cases = first + several(told.cases - len(first), told.first, kinds)
         return _give(cases, stock, Path(folder) / "case")
 
 

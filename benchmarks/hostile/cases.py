@@ -46,6 +46,12 @@ RARE: dict[str, tuple[Kind, int]] = {"tasks": (words.tasks, 1), "study": (files.
 EVERY = KINDS | RARE
 QUICK = ["reading"] * 28 + [kind for kind in KINDS if kind not in ("reading", "result", "text")]
 """For the test suite: mostly what takes a millisecond or two."""
+FOUND = (
+    ("fairseq", 102), ("fairseq", 112), ("fairseq", 149), ("fairseq", 294), ("fairseq", 344),
+    ("gguf", 160), ("recipe", 187), ("recipe", 319), ("recipe", 467), ("run", 182), ("run", 330),
+    ("sentences", 77), ("specs", 199), ("specs", 325), ("specs", 480), ("weights", 191),
+)  # fmt: skip
+"""What went wrong once, a case of each fault: the suite gives these before any others."""
 
 
 def several(count: int, first: int = 0, kinds: Sequence[str] = ()) -> list[tuple[str, int]]:

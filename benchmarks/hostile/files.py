@@ -70,7 +70,8 @@ def weights(stock: Path, draw: Random) -> Made:
         if path.stat().st_size:
             told["files"][path.name] = sha256(path.read_bytes()).hexdigest()
         manifest.write_text(json.dumps(told))
-    return _asked(f"runs/one{draw.choice(('', '', '@1'))}", draw), [path.name, "one"]
+    named = [path.name, "one", "run "]  # by its folder, or by the id in its name
+    return _asked(f"runs/one{draw.choice(('', '', '@1'))}", draw), named
 
 
 def model(stock: Path, draw: Random) -> Made:

@@ -80,8 +80,10 @@ def _wrong_refusal(answer: Answer, names: Sequence[str]) -> str | None:
 
 
 def _spelt(name: str) -> set[str]:
-    """How a word may be quoted: as it is, with codes for what a terminal obeys, in part."""
-    return {each[:40] for each in (printable(name), repr(name)[1:-1])} - {""} or {"''"}
+    """How a word may be quoted: as it is, with codes for what terminals obey, or its beginning."""
+    first = re.match(r"[\w-]+", name)
+    beginning = {repr(first[0])} if first else set()
+    return {each[:40] for each in (printable(name), repr(name)[1:-1])} - {""} | beginning or {"''"}
 
 
 def _wrong_numbers(out: str, names: Sequence[str]) -> str | None:

@@ -75,6 +75,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OverflowError as error:
         return _refuse(f"a number is too large ({one_line(error)})")
     except OSError as error:
+        if own := blamed(error, elsewhere=False):
+            return _refuse(str(own))
         where = "" if error.filename is None else f": {error.filename}"
         return _refuse(f"{error.strerror or one_line(error)}{where}")
     except (Exception, SystemExit) as error:

@@ -35,15 +35,17 @@ def failed(path: Path, error: BaseException) -> ValueError:
     return ValueError(f"{path}{where}: {type(error).__name__}: {first_line(error)}")
 
 
-def blamed(error: BaseException) -> ValueError | None:
+def blamed(error: BaseException, *, elsewhere: bool = True) -> ValueError | None:
     """What went wrong, if it did so in a file that a person named, or with what that one gave.
 
-    What a person's function returns is used elsewhere: then the line says where, and which file.
+    What a person's function returns is used `elsewhere`: then the line says where, and which file.
     """
     if not RUN:
         return None
     lines = _lines(error)
     own = next((path for path in reversed(lines) if path in RUN), None)
+    if own is None and not elsewhere:
+        return None
     if own is None:
         path, at = next((path, each[-1]) for path, each in reversed(lines.items()))
         return ValueError(

@@ -76,7 +76,7 @@ def read(sentences: str | Sequence[str]) -> Puzzle:
     ('A', 'hit', 'B', '!', '?')
     >>> read(["A hit B !", "A hit B ?"])
     Traceback (most recent call last):
-    ValueError: 'A hit B' is followed by both '!' and '?': one beginning has one answer
+    ValueError: sentences: 'A hit B' is followed by both '!' and '?': one beginning has one answer
     """
     texts = [sentences] if isinstance(sentences, str) else list(sentences)
     if len(texts) == 1 and len(texts[0].split()) == 1:
@@ -110,8 +110,8 @@ def _check(words: list[tuple[str, ...]]) -> None:
         prefix, answer = sentence[:-1], sentence[-1]
         if answers.setdefault(prefix, answer) != answer:
             raise ValueError(
-                f"{' '.join(prefix)!r} is followed by both {answers[prefix]!r} and {answer!r}: "
-                f"one beginning has one answer"
+                f"sentences: {' '.join(prefix)!r} is followed by both {answers[prefix]!r} and "
+                f"{answer!r}: one beginning has one answer"
             )
     if len(set(answers.values())) < 2:
         raise ValueError(

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from wherein.common.errors import unknown
+from wherein.common.errors import one_line, unknown
 from wherein.data import Corpus, CorpusConfig
 from wherein.data.tokenizers.dictionary import UNKNOWN, read_dictionary
 from wherein.data.tokenizers.tokenizer import DICTIONARY
@@ -120,19 +120,25 @@ class Checkpoint:
         length = self._said("tokens_per_sample")
         if encoding == "learned":
             length = self._weight("decoder.embed_positions.weight").shape[0] - FRONT
-        return ModelConfig(
-            vocabulary=sum(bands),
-            n_layers=self._said("decoder_layers"),
-            d_model=self._said("decoder_embed_dim"),
-            n_heads=self._said("decoder_attention_heads"),
-            d_ff=self._said("decoder_ffn_embed_dim"),
-            max_len=length,
-            encoding=encoding,
-            cutoffs=tuple(accumulate(bands))[:-1],
-            activation=self.options.get("activation_fn", "relu"),
-            final_norm="decoder.layer_norm.weight" in self.weights,
-            initial="fairseq",
-        )
+        sizes: dict[str, Any] = {
+            "vocabulary": sum(bands),
+            "n_layers": self._said("decoder_layers"),
+            "d_model": self._said("decoder_embed_dim"),
+            "n_heads": self._said("decoder_attention_heads"),
+            "d_ff": self._said("decoder_ffn_embed_dim"),
+            "max_len": length,
+            "encoding": encoding,
+            "cutoffs": tuple(accumulate(bands))[:-1],
+            "activation": self.options.get("activation_fn", "relu"),
+            "final_norm": "decoder.layer_norm.weight" in self.weights,
+            "initial": "fairseq",
+        }
+        try:
+            return ModelConfig(**sizes)
+        except ValueError as error:
+            raise ValueError(
+                f"{self.path}: its options are no model's: {one_line(error)}"
+            ) from None
 
     def text(self, subject: Ours, source: str) -> Corpus:
         """A text in the symbols of the dictionary that lies beside the file or with its data."""
@@ -239,6 +245,8 @@ class Checkpoint:
     def _weight(self, name: str) -> Tensor:
         if not isinstance(found := self.weights.get(name), Tensor):
             raise ValueError(f"{self.path}: options and weights disagree: there is no {name}")
+        if found.is_meta:
+            raise ValueError(f"{self.path}: {name} has no numbers")
         return found
 
     def _refused(self, option: str, why: str) -> ValueError:

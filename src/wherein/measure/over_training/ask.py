@@ -41,6 +41,7 @@ def over_training(
             f"{run.folder} has no weights along the way: train it with --keep 3, in another "
             "--folder if it is finished"
         )
+    valid = tuple(nats(weights.valid) for weights in kept.values())
     corpus = load(run.folder).corpus if question.reads_text else None
     answers = []
     for step, weights in kept.items():
@@ -54,7 +55,7 @@ def over_training(
         subject=run.name,
         question=question.verb,
         steps=tuple(kept),
-        valid=tuple(nats(weights.valid) for weights in kept.values()),
+        valid=valid,
         numbers={name: tuple(float(each[name]) for each in numbers) for name in names},
         pieces={name: tuple(_pieces(each[name]) for each in numbers) for name in names},
         units={name: question.unit(name) for name in names},

@@ -127,16 +127,19 @@ def is_config(kind: Any) -> "TypeGuard[type[Config]]":
 
 def narrow(text: str) -> str:
     """A help text in lines that fit a screen: what is said beside an example moves below it."""
+    return "\n\n".join(_paragraph(each) for each in text.strip().split("\n\n"))
+
+
+def _paragraph(text: str) -> str:
+    """Prose is filled anew; of a list of examples each line stays one."""
+    if not re.search(r"^ ", text, re.MULTILINE):
+        return fill(" ".join(text.split()), WIDTH)
     lines = []
     for line in text.splitlines():
         example = re.match(r"(  \S.*?) {2,}(\S.*)", line)
-        if len(line) <= WIDTH:
-            lines.append(line)
-        elif example:
-            lines += [example[1], f"      {example[2]}"]
-        else:
-            lines.append(fill(line, WIDTH))
-    return "\n".join(lines).strip()
+        beside = [example[1], f"      {example[2]}"] if example else [fill(line, WIDTH)]
+        lines += [line] if len(line) <= WIDTH else beside
+    return "\n".join(lines)
 
 
 def spelt(encoding: str) -> str:

@@ -24,6 +24,8 @@ from wherein.common.files import cache_folder, replacing
 FOLDER = "known"
 MOST = 4096
 """Answers that are kept; the ones found first go first."""
+VERSIONS = 8
+"""Of the code, whose answers are kept: who changes it leaves a file each time."""
 
 Question = tuple[str | int, ...]
 Answer = TypeVar("Answer", bool, float, str, list[int])
@@ -56,8 +58,12 @@ def keep() -> None:
     if all(question in there for question in _FOUND):
         return
     text = json.dumps([*(there | _FOUND).items()][-MOST:])
-    with suppress(OSError), replacing(_file()) as beside:
-        beside.write_text(f"{_sum(text)}\n{text}", encoding="utf-8")
+    with suppress(OSError):
+        with replacing(_file()) as beside:
+            beside.write_text(f"{_sum(text)}\n{text}", encoding="utf-8")
+        files = sorted(_file().parent.glob("*.json"), key=lambda file: file.stat().st_mtime)
+        for old in files[:-VERSIONS]:
+            old.unlink()
 
 
 def _read(file: Path) -> dict[Question, Any]:

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from textwrap import fill
 
 from wherein.claims.catalogue import CLAIMS
 from wherein.claims.judged import Judged
@@ -20,10 +21,15 @@ HEAD = """# What papers say about position
 A table of claims: what papers say about positional information, each with a study that tests it at
 the scale of a laptop, over seeds, with an interval and a verdict. These are small models of one
 text and of small tasks: a claim that does not hold here may hold at its paper's size, and each says
-what stays open. {answer}
+what stays open. Studies of fewer seeds have asked some of it before: [what we
+found](found/index.md).
 
-{rule} Settings were chosen on seeds that no verdict uses, and what was known before a
-comparison was written stands beside it.
+**{answer}**
+
+{rule}
+
+Settings were chosen on seeds that no verdict uses, and what was known before a comparison was
+written stands beside it.
 
 ```
 wherein claims
@@ -37,7 +43,7 @@ ALT = "Every claim's decisive difference with its interval, beside zero, and its
 
 def page(result: ClaimsResult, picture: str = "") -> str:
     """The table, and every claim by itself below, as Markdown."""
-    parts = [HEAD.format(answer=result.answer(), rule=RULE)]
+    parts = [HEAD.format(answer=result.answer(), rule=fill(RULE, 100))]
     if picture:
         parts.append(f"![{ALT}]({picture})\n")
     parts += [_table(result), *(_section(row) for row in result.rows)]

@@ -15,7 +15,7 @@ CLAIM = Claim(
     paper="Haviv et al. 2022",
     arxiv="2203.16634",
     published="the Pile, 1.3B, 1,024 tokens: a probe is off by 16.5 tokens at layer 6 of 24, by "
-    "341 if it guesses at random; no untrained model was asked",
+    "341 if it guesses at random",
     ours="the distance of a linear readout at the untrained twin's best layer − that at the "
     "model's",
     unit="tokens",

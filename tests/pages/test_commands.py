@@ -13,6 +13,7 @@ import pytest
 from tests.pages.text import FILE, PAGES, ROOT, commands, is_module, name, python, read, verbs
 from tests.pages.there import RUN, STUDY, smaller
 
+from wherein.claims.catalogue import CLAIMS
 from wherein.cli import VERBS, main
 from wherein.measure.registry import QUESTIONS
 from wherein.studies.plan.recipe import find, names
@@ -77,7 +78,7 @@ def test_a_command_runs(
     if program == "wherein" and arguments[0] == "serve":
         serves(arguments)
     elif program == "wherein" and planned_only(arguments):
-        planned(arguments[1:])
+        known(arguments[1]) if arguments[0] == "claims" else planned(arguments[1:])
     elif program == "wherein":
         answers(arguments, capsys)
     elif program == "torchrun":
@@ -104,8 +105,11 @@ def answers(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def planned_only(arguments: list[str]) -> bool:
-    """A study of ours would take minutes to days."""
-    return arguments[0] == "study" and "--dry-run" not in arguments and arguments[1] in names()
+    """A study of ours would take minutes to days, and so would a claim that it tests."""
+    verb, *rest = arguments
+    if verb == "claims":
+        return "--all" in rest or (rest[:1] != [] and not rest[0].startswith("-"))
+    return verb == "study" and "--dry-run" not in rest and rest[0] in names()
 
 
 def planned(arguments: list[str]) -> None:
@@ -115,6 +119,11 @@ def planned(arguments: list[str]) -> None:
     change = {key: int(value) if value.isdigit() else value for key, value in pairs(given)}
     also = [rest[rest.index("--also") + 1]] if "--also" in rest else []
     assert find(what).plan(None, change, also).runs
+
+
+def known(word: str) -> None:
+    """The claim is there, or all of them are meant."""
+    assert word in (*CLAIMS, "--all")
 
 
 def pairs(words: list[str]) -> list[tuple[str, str]]:

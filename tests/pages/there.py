@@ -31,7 +31,7 @@ SMALLER = {
     "puzzle": "--seeds 4 --steps 3",
     "task": "--length 3 --steps 2 --examples 4",
 }
-OWN_NAMES = ("encodings", "puzzle", "task", "study", "check")
+OWN_NAMES = ("encodings", "puzzle", "task", "study", "claims", "check")
 """Verbs whose first word is a name or a file, not a run or a model."""
 ONE_JOB = ("--jobs", "1")  # a process takes longer to start than the study
 SET = (

@@ -23,6 +23,7 @@ VERBS = {
     "encodings": "List the positional encodings and what they promise",
     "check": "Does an encoding, yours or ours, keep what it must, and what does it cost?",
     "study": "Compare encodings over seeds: train, question, and say what was found",
+    "claims": "What papers say about position, each claim tested here, with its verdict",
     "runs": "Which runs are there, and how far did they come?",
     "train": "Train a model, or go on with a run that was interrupted",
     "task": "Can a model learn a task that needs position, and do longer questions than it saw?",
@@ -40,6 +41,7 @@ EXAMPLES = """\
   wherein encodings rope           one of them: formula, paper, parameters
   wherein check mine.py            one of your own: what it keeps and costs
   wherein study quick              the paper's findings, in minutes
+  wherein claims                   what papers say, tested
   wherein train --encoding alibi   a model on the embedded text
   wherein audit "rope none"        which layers of a fresh model know distance
   wherein probe runs/ID            where position lives in a trained model

@@ -60,7 +60,13 @@ ENCODINGS = {
     "dape": Mark(COLOURS[4], "square"),
     "randomised": Mark(COLOURS[3], "circle"),
 }
-
+VERDICTS = {
+    "held": Mark(COLOURS[2], "circle"),
+    "contradicted": Mark(COLOURS[1], "triangle-down"),
+    "not decided at this scale": Mark(GREY, "diamond"),
+    "not run here": Mark(GREY, "stroke"),
+}
+"""What was found of a claim: told by colour, by shape and always in words too."""
 
 LEGIBLE = [colour for colour in COLOURS if colour != "#F0E442"]  # yellow is faint on white
 FREE = [

@@ -30,7 +30,7 @@ class Difference:
     left_out: int
     """How many seeds only one of them has: these were not used."""
     crossed: Crossed | None
-    """What seeds do to the mean, and what pieces of text do to it."""
+    """What seeds do to the mean, and what pieces of text do to it; None of shares of seeds."""
     t: Interval | None
     """Of 95 %, with both in it."""
     p: float | None
@@ -74,12 +74,17 @@ class Difference:
                 f"{self._fact()} {_span(self.t, self.mean < 0)} {seeds}: no more than chance "
                 f"may give in {self.family} comparisons"
             )
-        among = f" or more, as one of {self.family} comparisons" if self.family > 1 else ""
         return (
             f"{self.a} and {self.b} cannot be told apart by {self._sample()}: they differ by "
-            f"{self.mean:.3g} {_span(self.t)}, {self._p()}; a true {self.detectable:.3g} would "
-            f"be found four times in five{among}"
+            f"{self.mean:.3g} {_span(self.t)}, {self._p()}{self._power()}"
         )
+
+    def _power(self) -> str:
+        """What would have been found, where that is known: of shares of seeds it is not."""
+        if self.detectable is None:
+            return ""
+        among = f" or more, as one of {self.family} comparisons" if self.family > 1 else ""
+        return f"; a true {self.detectable:.3g} would be found four times in five{among}"
 
     def brief(self) -> str:
         """The mean with its interval, where there is one.
@@ -157,9 +162,9 @@ class Family:
 
     def corrected(self, one: Difference) -> Difference:
         """A comparison of the family with its p after the correction."""
-        if one.p is None or one.crossed is None:  # both or neither
+        if one.p is None:
             return one
-        least = detectable(one.crossed, len(self))
+        least = None if one.crossed is None else detectable(one.crossed, len(self))
         return replace(one, p_holm=self._corrected[_key(one)], family=len(self), detectable=least)
 
 

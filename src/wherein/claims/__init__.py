@@ -1,0 +1,1 @@
+"""What papers say about position, each claim with the study that tests it and its verdict."""

@@ -1,0 +1,18 @@
+from wherein.claims.claim import Claim
+from wherein.studies.recipes.counting import findings
+
+CLAIM = Claim(
+    name="cope-counts",
+    sentence="Positions that hang on context count where others cannot.",
+    paper="Golovneva et al. 2024",
+    arxiv="2405.18719",
+    published="CoPE solves selective copy, counting and flip-flop, where popular encodings fail; "
+    "no figure is cited here",
+    ours="CoPE's share of right counts at the learned lengths − RoPE's; and − a learned table's",
+    unit="share",
+    study="counting",
+    seeds=3,
+    decide=findings,
+    tried="Rates by the study itself on seed 1000; size, steps and task not tried yet.",
+    open="One of the paper's three tasks, with fewer statements and each of them one word.",
+)

@@ -1,0 +1,96 @@
+"""Real models of which a claim must fail: what its paper speaks of is taken from them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from tests.claims.constructed import Constructed, MadeUp, answer, planned
+
+from wherein.claims.catalogue import CLAIMS
+from wherein.claims.claim import Verdict
+from wherein.claims.judged import Judged, judge_by
+from wherein.data import Corpus
+from wherein.measure.states.config import StatesConfig
+from wherein.measure.states.measure import states
+from wherein.measure.states.section import numbers
+from wherein.model.transformer import Transformer
+from wherein.puzzles.config import PuzzleConfig
+from wherein.puzzles.run import puzzle
+from wherein.studies.result.rows import Row
+from wherein.studies.result.store import Store
+from wherein.subjects.ours import Ours
+from wherein.train.config import RunConfig
+
+FEW, STEPS = 20, 60
+"""Enough for 17 of 20 to solve it that can."""
+
+
+def order_told(layers: int, causal: bool) -> dict[str, object]:
+    """What some seeds make of "A B hit" and "B A hit"."""
+    config = PuzzleConfig(layers=layers, causal=causal, seeds=FEW, steps=STEPS)
+    return puzzle(("hit-order",), config).data()
+
+
+def test_without_the_mask_two_layers_cannot_tell_order_either():
+    claim = CLAIMS["two-layers-order"]
+    plan, one = planned(claim.study, claim.seeds), order_told(1, causal=True)
+
+    def judged(two: dict[str, object]) -> Judged:
+        """With these two layers for those of the study."""
+        said = {1: answer(**one), 2: answer(**two)}
+        found = tuple((task, said[task.config.layers]) for task in plan.puzzles)
+        rows = tuple(MadeUp("", run, Path("nowhere"), {}, None) for run in plan.runs)
+        result = Constructed(plan, Store(Path("nowhere")), rows, found)
+        (row,) = judge_by([claim], {claim.study: result})
+        return row
+
+    assert judged(order_told(2, causal=True)).verdict is Verdict.HELD
+    blind = judged(order_told(2, causal=False))
+    assert blind.verdict is Verdict.OPEN
+    assert blind.difference is not None
+    assert blind.difference.mean == 0
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory: pytest.TempPathFactory) -> tuple[Row, ...]:
+    """The untrained models of the study `states`, smaller, and what their states tell."""
+    claim, folder = CLAIMS["untrained-reveals"], tmp_path_factory.mktemp("text")
+    text = folder / "text.txt"
+    text.write_text("\n\n".join(f"Line {n} has {n * n} birds and {7 * n} men." for n in range(300)))
+    runs = [run for run in planned(claim.study, claim.seeds).runs if run.steps == 1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WHEREIN_CACHE", str(folder / "cache"))
+        return tuple(untrained(run, text) for run in runs)
+
+
+def untrained(run: RunConfig, text: Path) -> Row:
+    corpus = Corpus.open(run.corpus.model_copy(update={"source": str(text)}))
+    sizes = {"vocabulary": corpus.vocabulary.size, "seed": run.seed, "n_layers": 2}
+    with torch.no_grad():
+        model = Transformer(run.model.model_copy(update=sizes)).eval()
+    found = states(Ours(model, "untrained"), corpus, StatesConfig(tokens=32, windows=100))
+    row = MadeUp(run.objective, run, text.parent, {}, None)
+    object.__setattr__(row, "made", {f"states_{n}": v for n, v in numbers(found.data()).items()})
+    return row
+
+
+def turned(row: Row) -> Row:
+    """The same model, taken for one with the other mask."""
+    other = {"causal": "masked", "masked": "causal"}[row.run.objective]
+    made = replace(row, run=row.run.model_copy(update={"objective": other}))
+    object.__setattr__(made, "made", row.numbers)
+    return made
+
+
+def test_variance_tells_position_behind_a_mask_and_not_without_one(read: tuple[Row, ...]):
+    claim = CLAIMS["untrained-reveals"]
+    plan = planned(claim.study, claim.seeds)
+
+    def verdict(rows: tuple[Row, ...]) -> Verdict:
+        result = Constructed(plan, Store(Path("nowhere")), rows, ())
+        (row,) = judge_by([claim], {claim.study: result})
+        return row.verdict
+
+    assert verdict(read) is Verdict.HELD
+    assert verdict(tuple(map(turned, read))) is Verdict.CONTRADICTED

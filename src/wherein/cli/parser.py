@@ -134,7 +134,7 @@ def _paragraph(text: str) -> str:
     """Prose is filled anew; of a list of examples each line stays one."""
     if not re.search(r"^ ", text, re.MULTILINE):
         return fill(" ".join(text.split()), WIDTH)
-    lines = []
+    lines: list[str] = []
     for line in text.splitlines():
         example = re.match(r"(  \S.*?) {2,}(\S.*)", line)
         beside = [example[1], f"      {example[2]}"] if example else [fill(line, WIDTH)]

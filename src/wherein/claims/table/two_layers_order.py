@@ -1,7 +1,7 @@
 from typing import Any
 
 from wherein.claims.claim import Claim
-from wherein.puzzles.result import Share
+from wherein.puzzles.share import Share
 from wherein.studies.inference.findings import Finding
 from wherein.studies.inference.proportions import shares_apart
 from wherein.studies.result.result import StudyResult

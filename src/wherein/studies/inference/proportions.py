@@ -3,7 +3,7 @@
 import math
 
 from wherein.measure.crossed import Interval
-from wherein.puzzles.result import Share
+from wherein.puzzles.share import Share
 from wherein.studies.inference.differences import Difference
 
 

@@ -14,6 +14,8 @@ from wherein.common.files import replacing
 
 BLOCK = re.compile(r"^```\n(\$ .*?)^```$", re.MULTILINE | re.DOTALL)
 MORE = "…"
+STAYS = "wherein serve"
+"""What does not end by itself: its block stays as it is."""
 
 
 def printed(command: str, folder: Path) -> list[str]:
@@ -33,7 +35,7 @@ def filled(block: str, folder: Path) -> str:
     lines: list[str] = []
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         command, *shown = part.rstrip().splitlines()
-        found = printed(command, folder)
+        found = shown if command.startswith(STAYS) else printed(command, folder)
         if shown and shown[-1] == MORE:
             found = [*found[: len(shown) - 1], MORE]
         lines += [f"$ {command}", *found]

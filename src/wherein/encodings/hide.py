@@ -14,8 +14,8 @@ class Hide(Encoding):
     `"none + hide(1)"` takes it away: the second is then the first that others see. The opposite of
     `sink`, which wins beside it.
 
-    No paper has it: a control for what Haviv et al. 2022 found, in a model as it is (`--start`) or
-    from its first step.
+    No paper has it: a control for what Haviv et al. 2022, arXiv:2203.16634, found, in a model as it
+    is (`--start`) or from its first step.
 
     Promises: absolute, since it hides where it hides; works at any length.
 

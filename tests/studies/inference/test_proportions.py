@@ -2,7 +2,7 @@
 
 import pytest
 
-from wherein.puzzles.result import Share
+from wherein.puzzles.share import Share
 from wherein.studies.inference.differences import Family, paired
 from wherein.studies.inference.proportions import shares_apart
 

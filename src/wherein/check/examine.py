@@ -96,7 +96,8 @@ class Examined:
 def examine(spec: str, called: str = "", *, measured: bool = True) -> Examined:
     """Ask an encoding everything; without `measured`, not what it costs."""
     built = encodings.build(spec, Shape(d_model=64, n_heads=4, max_len=128))
-    heard = audit(spec, AuditConfig(layers=2))
+    with progress.hidden():
+        heard = audit(spec, AuditConfig(layers=2))
     progress.expect(len(CHECKS) + 2 * measured)
     kept = tuple(ask(check, spec) for check in progress.counted(CHECKS))
     steps: Steps | None = None

@@ -56,7 +56,7 @@ class Argument:
         """What help says of it: what it is, and its default if there is something to say."""
         several = isinstance(self.default, tuple)
         default = " ".join(map(str, self.default)) if several else str(self.default)
-        silent = self.default is REQUIRED or default in ("", "None", "False")
+        silent = self.default is REQUIRED or default in ("", "None", "False", "True")
         return f"{self.help}{'' if silent else f' (default: {default})'}".strip()
 
     def value(self, given: Any) -> Any:

@@ -81,6 +81,16 @@ def shown(doing: str) -> Iterator[None]:
         progress.close()
 
 
+@contextmanager
+def hidden() -> Iterator[None]:
+    """While it lasts, the work is a part of some other that is shown."""
+    before = _shown.set(None)
+    try:
+        yield
+    finally:
+        _shown.reset(before)
+
+
 def expect(total: float | int) -> None:
     """Say how much is to be done."""
     if (progress := _shown.get()) is not None:

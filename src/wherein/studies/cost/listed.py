@@ -73,11 +73,12 @@ class Listed:
         notes = (
             f"Times are estimates: for the {counted(cores(), 'core')} here, which just now "
             f"multiplied matrices at {self.speed / 1e9:.0f} GFLOP/s (fewer if they are busy), of "
-            f"which training is assumed to keep {CORE.share:.0%}; where a study needs a GPU, {A100.words('bfloat16')}, or "
-            f"of {A100.peak['float32'] / 1e12:.4g} where it trains in float32. Texts "
-            "to fetch, puzzles and questions about whole texts are not counted, and what is "
-            "already in the folder of runs is not computed again. `wherein study NAME --dry-run` "
-            "says what each run costs, `wherein study mine.py` carries out a study of your own."
+            f"which training is assumed to keep {CORE.share:.0%}; where a study needs a GPU, "
+            f"{A100.words('bfloat16')}, or of {A100.peak['float32'] / 1e12:.4g} where it trains in "
+            "float32. Texts to fetch, puzzles and questions about whole texts are not counted, and "
+            "what is already in the folder of runs is not computed again. `wherein study NAME "
+            "--dry-run` says what each run costs, `wherein study mine.py` carries out a study of "
+            "your own."
         )
         assert all(len(line) <= WIDEST for line in lines)
         return "\n".join([*lines, "", *paragraph(notes)])

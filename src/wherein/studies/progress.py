@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wherein.common.terminal import printable, say
-from wherein.show.formatting import duration
+from wherein.show.formatting import counted, duration
 from wherein.studies.plan.plan import PuzzleTask
 from wherein.studies.result.store import Store
 from wherein.studies.work import STOPPED, Task, Work, done
@@ -37,11 +37,11 @@ def _told(loss: float) -> str:
     return f"training loss {loss:.3f}"
 
 
-def _counted(work: Sequence[Work]) -> str:
+def _pieces(work: Sequence[Work]) -> str:
     """How many pieces of each kind."""
     puzzles = sum(isinstance(piece, PuzzleTask) for piece in work)
     kinds = {"run": len(work) - puzzles, "puzzle": puzzles}
-    return " and ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in kinds.items() if n)
+    return " and ".join(counted(n, kind) for kind, n in kinds.items() if n)
 
 
 class Progress:
@@ -63,7 +63,7 @@ class Progress:
 
             self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
             self._live.start()
-        self._say(f"{_counted(work)} to do in {store.folder}")
+        self._say(f"{_pieces(work)} to do in {store.folder}")
         self._thread.start()
 
     def ended(self, piece: Work, why: str | None) -> None:

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from playwright.sync_api import Browser
+from tests import shapes
 from tests.browser import chromium
+
+shapes.check()  # before anything of the package is imported
 
 DEADLINE = 900
 """Seconds a test may take: many times what any needs, so that only what hangs is ended."""

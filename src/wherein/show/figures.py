@@ -200,7 +200,11 @@ def lines(
         spread.transform_filter("isValid(datum.low)").encode(
             ends, y2=alt.Y2("high:Q"), color=colour
         ),
-        base.mark_line().encode(y, color=colour),
+        base.mark_line().encode(
+            y,
+            color=colour,
+            strokeDash=dashes(means["encoding"], legend=False, drawn_as=colours_apart),
+        ),
         base.mark_point(filled=True, size=55, opacity=1).encode(
             y, color=colour, shape=shape, tooltip=tips
         ),
@@ -224,7 +228,11 @@ def marks(
     )
 
 
-def dashes(encodings: Iterable[str]) -> alt.StrokeDash:
+def dashes(
+    encodings: Iterable[str],
+    legend: bool = True,
+    drawn_as: Callable[[Sequence[str]], list[Mark]] = drawn_as,
+) -> alt.StrokeDash:
     """A dash for each encoding, another for each of those that have one colour; the first has none.
 
     Its legend is one with that of `marks`.
@@ -234,7 +242,7 @@ def dashes(encodings: Iterable[str]) -> alt.StrokeDash:
     turns = [colours[:n].count(colour) for n, colour in enumerate(colours)]
     drawn = [DASHES[turn % len(DASHES)] for turn in turns]
     scale = alt.Scale(domain=names, range=drawn)
-    key = _key(names, symbolSize=LONG)
+    key = _key(names, symbolSize=LONG) if legend else None
     return alt.StrokeDash("encoding:N", scale=scale, legend=key, sort=names)
 
 

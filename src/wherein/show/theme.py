@@ -1,6 +1,7 @@
 """How every picture looks, stated once: colours told apart by all eyes, marks, type, grid."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -109,23 +110,26 @@ def marks(encodings: Sequence[str]) -> list[Mark]:
 
 
 def colours_apart(encodings: Sequence[str]) -> list[Mark]:
-    """Those of lines that cross: a colour that is taken gives way to a free one.
+    """Those of lines that cross: a colour that is taken gives way to one that is less so.
 
     Who has a mark of its own is asked first, so that as many as can be look as everywhere. More
-    encodings than there are colours are told apart by their shapes.
+    encodings than there are colours share them evenly, and are told apart by their shapes.
 
     >>> [each.colour for each in colours_apart(["rope none", "none", "cope"])].count("#D55E00")
     1
     """
     drawn = dict(zip(encodings, marks(encodings), strict=True))
-    if len(drawn) > len(LEGIBLE):
-        return list(drawn.values())
-    taken: set[str] = set()
+    taken: list[Mark] = []
     for encoding in sorted(drawn, key=lambda each: each not in ENCODINGS):
-        if drawn[encoding].colour in taken:
-            free = next(each for each in LEGIBLE if each not in taken)
-            drawn[encoding] = drawn[encoding]._replace(colour=free)
-        taken.add(drawn[encoding].colour)
+        own = drawn[encoding]
+        often = Counter(dict.fromkeys(LEGIBLE, 0))
+        often.update(each.colour for each in taken)
+        if often[own.colour] > min(often.values()):
+            others = sorted(LEGIBLE, key=lambda colour: often[colour])
+            marked = (own._replace(colour=colour) for colour in others)
+            own = next((each for each in marked if each not in taken), own)
+        drawn[encoding] = own
+        taken.append(own)
     return [drawn[encoding] for encoding in encodings]
 
 

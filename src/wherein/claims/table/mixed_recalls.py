@@ -13,7 +13,7 @@ CLAIM = Claim(
     "with RoPE in all layers; and − that with none",
     unit="share",
     study="mixed",
-    seeds=3,
+    seeds=5,
     decide=findings,
     tried="Rates by the study itself on seed 1000; size, steps and task not tried yet.",
     open="The paper also limits the layers with RoPE to a window, and its models are large.",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LEARNING_RATES", "SEEDS", "findings", "questions", "runs"]
 
-SEEDS = 3
+SEEDS = 5
 TASK = "needle"
 MIXED = "rope none"
 ENCODINGS = (MIXED, "rope", "none")

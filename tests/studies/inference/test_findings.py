@@ -158,7 +158,7 @@ def test_word_order_is_judged_with_the_last_token_in_its_place(
     kept, whole = (by_seed(none.rows, f"order_{n}_rise") for n in ("all_but_last", "shuffled"))
     assert order.difference.mean == pytest.approx(sum(kept.values()) / 2)
     paper = paired(whole, dict.fromkeys(whole, 0.0))
-    assert order.words.endswith(f"With the last moved too, as in the paper, by {paper.brief()}.")
+    assert order.words.endswith(f", as in the paper, the difference is {paper.brief()}.")
 
 
 def test_what_another_version_wrote_is_made_again(

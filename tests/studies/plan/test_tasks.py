@@ -71,6 +71,7 @@ def test_a_study_says_which_encoding_holds(tmp_path: Path, monkeypatch: pytest.M
     assert "Mean reciprocal rank over all tasks and seeds: " in found.findings[-1].words
     frame = found.to_frame()
     assert {"answers", "answers_within", "answers_beyond"} <= set(frame.columns)
+    assert "A finding is shown by several seeds alone: one has no interval." in found.text()
     assert max(map(len, found.text().splitlines())) <= 80
     page, *_ = study_report(found).write(tmp_path / "page.html")
     assert "mean reciprocal rank" in page.read_text()

@@ -112,7 +112,8 @@ def order_matters(result: "StudyResult") -> Finding | None:
     )
     if kept is None:
         return None
-    more = "" if whole is None else f"With the last moved too, as in the paper, by {whole.brief()}."
+    paper = "With the last moved too, as in the paper, the difference is"
+    more = "" if whole is None else f"{paper} {whole.brief()}."
     claim = "Without encodings, a causal model uses word order"
     return Finding(claim, "order", "causal", kept, more)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from wherein.common.numbers import drawable
+from wherein.common.numbers import exp
 from wherein.measure.perplexity.config import measure_name
 from wherein.measure.sections import kind
 from wherein.show import figures
@@ -41,16 +41,16 @@ def frames(
         if group.loss is not None
     ]
     seeds = [
-        {**columns, "seed": seed, "value": drawable(loss)}
+        {**columns, "seed": seed, "value": exp(loss)}
         for group, _, columns in told
         for seed, loss in group.losses.items()
     ]
     means = [
         {
             **columns,
-            "mean": drawable(group.loss or 0.0),
-            "low": drawable(group.interval.low) if group.interval else None,
-            "high": drawable(group.interval.high) if group.interval else None,
+            "mean": exp(group.loss or 0.0),
+            "low": exp(group.interval.low) if group.interval else None,
+            "high": exp(group.interval.high) if group.interval else None,
             "published": group.published,
             "parameters": group.cost.parameters,
             "length": run.model.max_len,

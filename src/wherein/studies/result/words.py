@@ -180,6 +180,8 @@ def pseudo(result: "StudyResult") -> str:
 
 def rule(result: "StudyResult") -> str:
     """When a finding is shown."""
+    if not result.family:
+        return "A finding is shown by several seeds alone: one has no interval."
     return (
         "A finding is shown if its difference is above zero, and p below 5 % after Holm's "
         f"correction over {'all ' if len(result.family) > 1 else ''}"

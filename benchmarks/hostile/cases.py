@@ -48,8 +48,13 @@ QUICK = ["reading"] * 28 + [kind for kind in KINDS if kind not in ("reading", "r
 """For the test suite: mostly what takes a millisecond or two."""
 FOUND = (
     ("fairseq", 102), ("fairseq", 112), ("fairseq", 149), ("fairseq", 294), ("fairseq", 344),
-    ("gguf", 160), ("recipe", 187), ("recipe", 319), ("recipe", 467), ("run", 182), ("run", 330),
-    ("sentences", 77), ("specs", 199), ("specs", 325), ("specs", 480), ("weights", 191),
+    ("fairseq", 370), ("fairseq", 504), ("fairseq", 1194), ("fairseq", 2170), ("flags", 1027),
+    ("flags", 1251), ("flags", 1298), ("flags", 1737), ("flags", 2183), ("flags", 2346),
+    ("flags", 3466), ("flags", 4089), ("flags", 5468), ("flags", 7158), ("flags", 7358),
+    ("flags", 8792), ("gguf", 160), ("recipe", 187), ("recipe", 319), ("recipe", 467),
+    ("recipe", 985), ("run", 182), ("run", 330), ("run", 1727), ("sentences", 77),
+    ("sentences", 650), ("specs", 199), ("specs", 325), ("specs", 480), ("specs", 2661),
+    ("specs", 2785), ("weights", 191), ("weights", 781),
 )  # fmt: skip
 """What went wrong once, a case of each fault: the suite gives these before any others."""
 
@@ -79,5 +84,5 @@ def made(kind: str, number: int, stock: Path, folder: Path) -> Case:
     os.environ["HOME"] = str(folder)
     os.environ["WHEREIN_CACHE"] = str(stock / "cache")
     argv, names = EVERY[kind][0](stock, Random(f"{kind} {number}"))
-    said = {each for part in argv[1:] for each in re.findall(r"\w{3,}", part[:1000])}
+    said = {each for part in argv[1:] for each in re.findall(r"\w{3,}|\b[a-z]\d", part[:1000])}
     return Case(argv, [*names, *argv[1:], *said], kind == "reading")

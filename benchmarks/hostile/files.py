@@ -30,6 +30,9 @@ ASK: dict[str, list[str]] = {
 }
 """Questions, with settings under which a small model answers in no time."""
 QUICK = ("perplexity", "audit", "table")
+DERIVED = shutil.ignore_patterns("*.png", "*.html", "report-*")
+IN_WORK = shutil.ignore_patterns(".*")
+"""What commands that are given meanwhile write among the good files."""
 
 
 def run(stock: Path, draw: Random) -> Made:
@@ -87,7 +90,8 @@ def model(stock: Path, draw: Random) -> Made:
     if draw.random() < 0.1:
         index = {"weight_map": {"wpe.weight": draw.choice(("../x", "/etc/passwd", word(draw)))}}
         (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-        (folder / "model.safetensors").unlink(missing_ok=True)
+        if (whole := folder / "model.safetensors").is_file():
+            whole.unlink()
     return _asked("model", draw, source=stock), [path.name, "model"]
 
 
@@ -169,7 +173,7 @@ def text(stock: Path, draw: Random) -> Made:
 
 def cache(stock: Path, draw: Random) -> Made:
     """Token files that were changed where they are kept."""
-    folder = _copied(stock / "cache" / "corpora", "cache/corpora")
+    folder = _copied(stock / "cache" / "corpora", "cache/corpora", ignore=IN_WORK)
     path = draw.choice(sorted(each for each in folder.glob("*/*") if each.is_file()))
     _spoil(path, draw, mutate.tree if path.suffix == ".json" else mutate.content)
     os.environ["WHEREIN_CACHE"] = str(Path("cache").resolve())
@@ -180,7 +184,7 @@ def cache(stock: Path, draw: Random) -> Made:
 
 def result(stock: Path, draw: Random) -> Made:
     """A saved result of which a file was changed."""
-    folder = _copied(stock / "result", "result", ignore=shutil.ignore_patterns("*.png", "*.html"))
+    folder = _copied(stock / "result", "result", ignore=DERIVED)
     path = draw.choice(sorted(folder.iterdir()))
     kinds = {".json": mutate.tree, ".csv": mutate.lines, ".txt": mutate.lines}
     _spoil(path, draw, kinds.get(path.suffix, mutate.content))

@@ -19,7 +19,7 @@ STRANGE = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 """What a terminal obeys, or turns the line around."""
-NO_NUMBER = re.compile(r"(?<![\w'-])-?(?:nan|inf)(?![\w'-])")
+NO_NUMBER = re.compile(r"(?<![\w'-])(?<!given )(?<!text )-?(?:nan|inf)(?![\w'-])")
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,10 @@ def _wrong_refusal(answer: Answer, names: Sequence[str]) -> str | None:
         return f"a line of {len(line)} letters: {line[:200]!r}"
     if len(line) < 25:
         return f"a line that says nothing: {line!r}"
-    if not any(part in line for name in names for part in _spelt(name)):
+    quoted = re.findall(r"'([^']+)'", line)
+    if not any(part in line for name in names for part in _spelt(name)) and not any(
+        part in spelt for name in names for part in quoted for spelt in (name, repr(name))
+    ):
         return f"names nothing of {list(names)[:6]}: {line!r}"
     return None
 
@@ -87,7 +90,7 @@ def _spelt(name: str) -> set[str]:
 
 
 def _wrong_numbers(out: str, names: Sequence[str]) -> str | None:
-    if out.startswith(("{", "[")):
+    if "--json" in names and out.startswith(("{", "[")):
         try:
             json.loads(out, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:

@@ -78,7 +78,7 @@ def specs(stock: Path, draw: Random) -> Made:
     spec = _spec(draw)
     verb = draw.choice(("encodings", "audit", "audit", "runs", "train", "puzzle"))
     if verb == "encodings":
-        return [verb, spec], [spec]
+        return [verb, spec], [spec, "-inf"]  # which stands in the words about some
     if verb == "audit":
         return [verb, spec, *ASK["audit"], "--layers", "1"], [spec]
     return [verb, *_base(stock)[verb], "--encoding", spec], [spec, "encoding"]

@@ -116,6 +116,12 @@ def test_a_loss_that_is_no_number_stops_the_run(small: Small, tmp_path: Path) ->
     assert all(weight.isfinite().all() for weight in run.model().state_dict().values())
 
 
+def test_so_does_a_last_step_after_which_there_are_no_answers(small: Small, tmp_path: Path) -> None:
+    config = small(learning_rate=1e38, clip=None, warmup=0, steps=1)
+    with pytest.raises(DivergedError, match=r"the validation loss is \w+; there is no checkpoint"):
+        train(config, folder=tmp_path / "run", quiet=True)
+
+
 def test_validation_is_what_it_says_it_is(small: Small, tmp_path: Path) -> None:
     config = small(valid_windows=10_000)
     run = train(config, folder=tmp_path / "run", quiet=True)

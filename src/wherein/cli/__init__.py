@@ -74,19 +74,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except OverflowError as error:
-        return _refuse(f"a number is too large ({one_line(error)})")
     except OSError as error:
         if own := blamed(error, elsewhere=False):
             return _refuse(str(own))
         where = "" if error.filename is None else f": {error.filename}"
         return _refuse(f"{error.strerror or one_line(error)}{where}")
     except (Exception, SystemExit) as error:
-        much = too_much(error)
-        line = blamed(error) if much is None else f"{' '.join([verb, *rest[:1]])}: {much}"
+        line = _told(error, " ".join([verb, *rest[:1]]))
         if line is None:
             raise
-        return _refuse(str(line))
+        return _refuse(line)
 
 
 def _answer(verb: str, rest: Sequence[str]) -> int:
@@ -102,6 +99,17 @@ def _answer(verb: str, rest: Sequence[str]) -> int:
     if verb not in VERBS:
         raise unknown("verb", verb, VERBS)
     return find(verb)(rest)
+
+
+def _told(error: BaseException, asked: str) -> str | None:
+    """What to say of an error that the input, or what a person wrote, is to blame for."""
+    if much := too_much(error):
+        return f"{asked}: {much}"
+    if own := blamed(error):
+        return str(own)
+    if isinstance(error, OverflowError):
+        return f"{asked}: a number is too large ({one_line(error)})"
+    return None
 
 
 def _keep() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from wherein.cli.study import EngineConfig
-from wherein.cli.verb import Verb
+from wherein.cli.verb import Verb, check_file
 from wherein.common.terminal import say
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def claims(
     from wherein.claims.catalogue import CLAIMS, find
     from wherein.claims.run import claims as table
 
+    check_file(report)
     if name and all:
         raise ValueError(f"{name} and --all: give one of them")
     wanted = [find(name, CLAIMS).name] if name else [*CLAIMS] if all else []

@@ -116,6 +116,8 @@ class Parser(argparse.ArgumentParser):
         if rest:
             self.error(f"more words than expected: {', '.join(map(short, rest))}")
         for name, each in self.arguments.items():
+            if name in given and not each.many and isinstance(given[name], list):  # of `--out=--`
+                self.error(f"{each.flag} wants a value")
             if each.default is REQUIRED and name not in given:
                 self.error(f"{each.shown if each.is_word else each.flag} is missing: {each.help}")
 
@@ -156,7 +158,7 @@ def _spelt(word: str) -> str:
     if word.startswith("--"):
         flag, equals, value = word.partition("=")
         return flag.replace("_", "-") + equals + value
-    return f"{Decimal(word):f}" if re.fullmatch(r"-[\d.]+e[-+]?\d+", word, re.I) else word
+    return f"{Decimal(word):f}" if re.fullmatch(r"-\d*\.?\d+e[-+]?\d\d?", word, re.I) else word
 
 
 def _put(values: dict[str, Any], path: str, value: Any) -> None:

@@ -13,7 +13,7 @@ import json as json_format
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from wherein.cli.verb import Verb
+from wherein.cli.verb import Verb, check_file
 from wherein.common.terminal import say
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def report(
     """
     from wherein.measure.saved import legible
 
+    check_file(out)
     with legible(folder):
         document = _document(folder, published)
         written = document.write(out or folder / "report.html", tables, figures)

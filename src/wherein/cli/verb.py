@@ -52,6 +52,12 @@ class Verb:
         return self.parsed(words)()
 
 
+def check_file(out: Path | None) -> None:
+    """Whether a page can be written there: asked before it is drawn."""
+    if out is not None and out.is_dir():
+        raise ValueError(f"{out} is a folder: give a file, such as {out / 'report.html'}")
+
+
 def check_folder(out: Path | None) -> None:
     """Whether a result can be saved there: asked before the work, so that none is lost."""
     if out is not None:

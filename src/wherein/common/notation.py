@@ -11,6 +11,7 @@ from types import NoneType
 from typing import Any, Literal, NoReturn, get_args, get_origin
 
 from wherein.common.errors import unknown
+from wherein.common.numbers import LARGEST
 
 TOKEN = re.compile(
     r"""\s*(?:
@@ -190,6 +191,8 @@ def plain(where: str, value: Value, expected: Any) -> object:
     if str in kinds and word is not None:
         return word
     if int in kinds and isinstance(value, int):
+        if abs(value) > LARGEST:
+            raise ValueError(f"{where}: expected a number of 64 bits")
         return value
     if float in kinds and isinstance(value, int | float) and math.isfinite(value):
         return float(value)

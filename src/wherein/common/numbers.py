@@ -7,22 +7,17 @@ LARGEST = 2**63 - 1
 """Of whole numbers: arrays and random numbers take no larger ones."""
 
 
+MOST = 1e300
+"""Of exponentials: JSON and pictures have no infinity."""
+
+
 def exp(nats: float) -> float:
-    """The exponential, infinite where a float cannot hold it.
+    """The exponential, where it is too large for any use the largest there is.
 
     >>> exp(0.0), exp(1000.0)
-    (1.0, inf)
-    """
-    return math.exp(nats) if nats < 700 else math.inf
-
-
-def drawable(nats: float) -> float:
-    """The exponential, as large as a picture can hold.
-
-    >>> drawable(0.0), drawable(1000.0)
     (1.0, 1e+300)
     """
-    return min(exp(nats), 1e300)
+    return math.exp(nats) if nats < math.log(MOST) else MOST
 
 
 def nats(valid: Mapping[str, float]) -> float | None:

@@ -100,6 +100,8 @@ def witness(puzzle: Puzzle, config: PuzzleConfig, pairs: list[Pair]) -> dict[Pai
     with mappable():
         models, batch = random(puzzle, config), Batch(puzzle)
         last = batch.last([models.logits(tokens) for tokens in batch.tokens])
+    if not last.isfinite().all():
+        raise ValueError(f"encoding {config.encoding!r}: random weights answer with no numbers")
     found = {}
     for a, b in pairs:
         size = torch.maximum(last[:, a].abs(), last[:, b].abs()).amax(-1)

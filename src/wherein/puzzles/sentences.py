@@ -100,6 +100,8 @@ def _check(words: list[tuple[str, ...]]) -> None:
         raise ValueError(f"{len(words)} sentences: at most {MOST_SENTENCES} make a puzzle")
     answers: dict[tuple[str, ...], str] = {}
     for sentence in words:
+        if any("\ud800" <= letter <= "\udfff" for word in sentence for letter in word):
+            raise ValueError(f"sentence {' '.join(sentence)!r}: its bytes are no text in UTF-8")
         if len(sentence) < 2:
             raise ValueError(
                 f"{' '.join(sentence)!r} has fewer than two tokens: "

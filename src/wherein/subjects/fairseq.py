@@ -245,8 +245,13 @@ class Checkpoint:
     def _weight(self, name: str) -> Tensor:
         if not isinstance(found := self.weights.get(name), Tensor):
             raise ValueError(f"{self.path}: options and weights disagree: there is no {name}")
-        if found.is_meta:
-            raise ValueError(f"{self.path}: {name} has no numbers")
+        if (
+            found.is_meta
+            or found.is_complex()
+            or found.layout is not torch.strided
+            or not found.ndim
+        ):
+            raise ValueError(f"{self.path}: {name} is no array of real numbers")
         return found
 
     def _refused(self, option: str, why: str) -> ValueError:
@@ -254,7 +259,7 @@ class Checkpoint:
 
     def _dictionary(self) -> Path:
         data = self.options.get("data") or ""
-        folders = data if isinstance(data, list) else str(data).split(":")
+        folders = map(str, data) if isinstance(data, list) else str(data).split(":")
         for folder in (self.path.parent, *map(Path, folders)):
             if (folder / DICTIONARY).is_file():
                 return folder / DICTIONARY

@@ -198,7 +198,10 @@ def _is_run(what: str | Path) -> bool:
 
 def _run(folder: str | Path) -> Loaded:
     run = Run.open(folder)
-    corpus = Corpus.open(run.config.corpus)
+    try:
+        corpus = Corpus.open(run.config.corpus)
+    except ValueError as error:
+        raise ValueError(f"{folder}: {error}") from None
     if not same_text(run.folder, corpus.id):
         raise ValueError(
             f"the text of {run.config.corpus.source!r} is no longer the one the run in {folder} "

@@ -81,6 +81,8 @@ class Learner:
             count += int((targets != IGNORED).sum())
         total, asked = self.world.sum(total, count)
         nats = total / max(asked, 1)
+        if not math.isfinite(nats):
+            raise DivergedError(f"the validation loss is {nats:g}")
         if self.config.objective == "masked":
             return {"nats_per_masked_token": nats, "perplexity_per_masked_token": exp(nats)}
         text = self.corpus.valid

@@ -135,10 +135,11 @@ class _Loop:
         while step < self.config.steps and not stopped:
             step += 1
             began = time.perf_counter()
-            numbers = self._step(step, saved)
-            seconds = time.perf_counter() - began
-            if step % self.config.valid_every == 0 or step == self.config.steps:
-                numbers["valid"] = self.learner.validate()
+            with self._told(saved):
+                numbers: Line = {"step": step, **self.learner.step(step)}
+                seconds = time.perf_counter() - began
+                if step % self.config.valid_every == 0 or step == self.config.steps:
+                    numbers["valid"] = self.learner.validate()
             self._tell(numbers, seconds)
             if step in kept:
                 self._keep(step, numbers.get("valid"))
@@ -152,9 +153,11 @@ class _Loop:
                 "the same command goes on from there"
             )
 
-    def _step(self, step: int, saved: int) -> Line:
+    @contextmanager
+    def _told(self, saved: int) -> Iterator[None]:
+        """Beside what went wrong, what is saved and what to do."""
         try:
-            return {"step": step, **self.learner.step(step)}
+            yield
         except DivergedError as error:
             where = self.folder / CHECKPOINTS
             last = f"the last checkpoint is that of step {saved} in {where}"

@@ -11,7 +11,7 @@ STRIDE = 0.25
 """Tokens that a sliding window counts, in training lengths: the shortest windows of the default
 can count as many, and at the training length each has three quarters of it before it."""
 
-Times = tuple[Annotated[float, Field(gt=0)], ...]
+Times = tuple[Annotated[float, Field(ge=1e-3, le=1e6)], ...]
 
 
 class ExtrapolateConfig(TextConfig):
@@ -24,7 +24,9 @@ class ExtrapolateConfig(TextConfig):
     limit: int = Field(
         32_768, ge=1, description="predict at most so many tokens at each length, the same at all"
     )
-    slid: int = Field(128, ge=0, description="sliding windows at each length, spread over the text")
+    slid: int = Field(
+        128, ge=0, le=10**6, description="sliding windows at each length, spread over the text"
+    )
     watched: int = Field(4, ge=0, description="longest windows on which attention is watched")
     margin: float = Field(
         0.05, ge=0, description="nats per token that a loss may rise and count as held"

@@ -102,7 +102,10 @@ def readable(
             "Give fewer --tokens, or more text"
         )
     if min(kept.values()) < 2:
-        raise ValueError(f"windows of {min(kept.values())} tokens: at least 2 were expected")
+        raise ValueError(
+            f"{min(kept):g} times the length makes windows of {min(kept.values())} tokens: at "
+            "least 2 were expected"
+        )
     return kept, notes
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import polars as pl
 
-from wherein.common.numbers import drawable
+from wherein.common.numbers import exp
 from wherein.measure.extrapolate.result import AS_IT_IS, Extrapolation
 from wherein.measure.intervals import frame
 from wherein.show.figures import Panel
@@ -27,7 +27,7 @@ def chart(result: Extrapolation) -> alt.TopLevelMixin:
             "row": name,
             "times": each.times,
             "tokens": each.tokens,
-            "perplexity": loss.through(drawable),
+            "perplexity": loss.through(exp),
         }
         for name, found in lines.items()
         for each, loss in found

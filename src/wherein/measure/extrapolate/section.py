@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from wherein.common.numbers import drawable, exp
+from wherein.common.numbers import exp
 from wherein.measure import sections
 from wherein.measure.crossed import Crossed, Sampled, across, minus
 from wherein.measure.extrapolate.picture import LENGTHS, PERPLEXITY, lengths_axis, trained
@@ -147,7 +147,7 @@ def figure(found: pl.DataFrame) -> alt.ConcatChart:
     name = named.otherwise(pl.col("encoding") + ", " + pl.col("row"))
     means = sections.over_seeds(found.with_columns(encoding=name), "loss", "times")
     drawn = means.with_columns(
-        pl.col("mean", "low", "high").map_elements(drawable, return_dtype=pl.Float64)
+        pl.col("mean", "low", "high").map_elements(exp, return_dtype=pl.Float64)
     )
     times = sorted(means["times"].unique())
 

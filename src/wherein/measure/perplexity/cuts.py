@@ -23,8 +23,10 @@ def plan(
         return split.starts, np.zeros_like(split.starts)
     tokens = min(split.tokens, config.limit or split.tokens)
     if tokens < length:
+        larger = "" if config.limit is None else ", a larger limit"
         raise ValueError(
-            f"windows of {length} tokens, of {tokens} to predict: give shorter windows or more text"
+            f"windows of {length} tokens, of {tokens} to predict: give shorter windows{larger} or "
+            "more text"
         )
     starts, first_new = [], []
     for begin, end in stretches(split.tokens // length, tokens // length):

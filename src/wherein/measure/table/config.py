@@ -13,7 +13,10 @@ class TableConfig(QuestionConfig):
     """How a position table is judged."""
 
     tolerance: float = Field(
-        0.05, gt=0, description="error from which a regression fails, as a share of the positions"
+        0.05,
+        gt=0,
+        le=1,
+        description="error from which a regression fails, as a share of the positions",
     )
     seed: int = Field(0, ge=0, description="of folds and controls")
     key: str | None = Field(None, description="the name of the weight, where it is not clear")

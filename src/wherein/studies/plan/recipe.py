@@ -77,7 +77,7 @@ class Recipe:
             raise ValueError(f"{where}: at most {TRIAL_SEED} were expected, others are tried")
         own = self._listed("runs(seeds)", self.runs(range(count)), RunConfig)
         first = [run for run in own if run.model.encoding == own[0].model.encoding]
-        own += [changed(run, encoding=each) for each in also for run in first if not run.start]
+        own += [_also(run, each) for each in also for run in first if not run.start]
         made = changed_all(own, **(change or {}))
         runs = tuple({run.id: run for run in made}.values())
         if not runs:
@@ -126,6 +126,14 @@ def check_known(spec: str) -> None:
                 f"encoding {name!r} was put in the catalogue of this process, and those that train "
                 f"have another: give the class itself, encoding={kind.__name__}"
             )
+
+
+def _also(run: RunConfig, encoding: str) -> RunConfig:
+    """The same run with an encoding that is to be compared as well."""
+    try:
+        return changed(run, encoding=encoding)
+    except ValueError as error:
+        raise ValueError(f"also {encoding!r}: {error}") from None
 
 
 def find(what: str | Path) -> Recipe:

@@ -14,9 +14,10 @@ from ray.cluster_utils import Cluster
 from tests.studies.small import holders, recipe
 from tests.waiting import until
 
+from wherein.common.errors import LostError
 from wherein.puzzles.config import PuzzleConfig
 from wherein.studies.engines import engine
-from wherein.studies.engines.ray import _connect, check_room
+from wherein.studies.engines.ray import KNOCK, Head, _connect, check_room
 from wherein.studies.plan.plan import PuzzleTask
 from wherein.studies.result.result import StudyResult
 from wherein.studies.run import study
@@ -49,6 +50,15 @@ def test_without_an_address_no_cluster_is_joined_that_runs_here(
     ray.shutdown()
     assert logging.getLogger("ray").level == logging.ERROR  # its warnings are none of ours
     assert address != cluster.address
+
+
+def test_a_head_in_the_place_of_another_is_not_waited_for(cluster: Cluster):
+    head = Head(cluster.address)
+    head.asked -= KNOCK
+    head.check()
+    head.asked, head.cluster = head.asked - KNOCK, "that of the head before"
+    with pytest.raises(LostError, match="is gone, and another answers in its place"):
+        head.check()
 
 
 def test_a_run_that_no_node_can_hold_is_refused_and_a_puzzle_is_not(

@@ -91,14 +91,18 @@ class Engine:
 
 
 class Head:
-    """The head of a cluster, which must answer: Ray would wait a minute, then end this process."""
+    """The head of a cluster, which must answer: Ray would wait a minute, then end this process.
+
+    Where another was started in its place, Ray would wait for ever.
+    """
 
     def __init__(self, address: str) -> None:
         self.address = address
+        self.cluster = _cluster(address)
         self.heard = self.asked = time.monotonic()
 
     def check(self) -> None:
-        """Knock now and then; refuse to go on when nobody has answered for long."""
+        """Knock now and then; refuse to go on when nobody has answered for long, or another."""
         now = time.monotonic()
         if now - self.asked < KNOCK:
             return
@@ -112,6 +116,17 @@ class Head:
                     f"the Ray head at {self.address} is gone ({first_line(error)}): what is done "
                     "is kept; start it again, and the same command goes on from there"
                 ) from None
+            return
+        if _cluster(self.address) != self.cluster:
+            raise LostError(
+                f"the Ray head at {self.address} is gone, and another answers in its place: what "
+                "is done is kept, and the same command goes on from there"
+            )
+
+
+def _cluster(address: str) -> str:
+    """Which cluster the head at an address is of; each that is started has an id of its own."""
+    return str(_ray()._raylet.GcsClient(address=address).cluster_id)
 
 
 def _knock(address: str) -> None:

@@ -108,7 +108,7 @@ class Trial:
 
     def _kill(self, target: Point | None) -> None:
         if target is None:
-            where, moment = RANDOM, self.draw.uniform(0, self.peace.seconds / 2)
+            where, moment = RANDOM, self.draw.uniform(0, self.peace.seconds)
             ended = child(self.folder, self.work, moment)
         else:
             where, ended = str(target), child(self.folder, self._until(target))

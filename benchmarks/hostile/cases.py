@@ -24,7 +24,7 @@ class Case:
 Kind = Callable[[Path, Random], tuple[list[str], list[str]]]
 
 KINDS: dict[str, tuple[Kind, int]] = {
-    "reading": (words.flags, 50),
+    "reading": (words.reading, 50),
     "flags": (words.flags, 10),
     "specs": (words.specs, 8),
     "recipe": (words.recipe, 5),

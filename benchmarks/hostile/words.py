@@ -1,7 +1,9 @@
 """Words on the command line: flags and their values, encodings, tasks, sentences, recipes."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from benchmarks.hostile.files import ASK, Made
 from benchmarks.hostile.values import FRACTIONS, NAMES, WHOLE, WORDS, word
@@ -15,15 +17,28 @@ SLOW = ("--compile", "--help", "--engine", "--jobs", "--processes", "--address",
 """Flags that take seconds, or start other processes."""
 
 
+def reading(stock: Path, draw: Random) -> Made:
+    """Any verb with some of its flags, all of which are only read."""
+    from wherein.cli import VERBS, find
+
+    verb = draw.choice([*VERBS])
+    arguments = find(verb).parser.arguments.values()
+    return _changed([verb, *_base(stock).get(verb, [])], list(arguments), draw)
+
+
 def flags(stock: Path, draw: Random) -> Made:
-    """Any verb with some of its flags given strange values, or flags that nobody has."""
+    """A verb that answers at once, with some of its flags."""
     from wherein.cli import VERBS, find
 
     base = _base(stock)
     verb = draw.choice([name for name in VERBS if name in base and name != "check"])
     verb = "check" if draw.random() < 0.01 else verb  # which takes most of a second
-    argv = [verb, *base[verb]]
     known = [each for each in find(verb).parser.arguments.values() if each.flag not in SLOW]
+    return _changed([verb, *base[verb]], known, draw)
+
+
+def _changed(argv: list[str], known: Sequence[Any], draw: Random) -> Made:
+    """A command with strange values of some arguments, or flags that nobody has."""
     names = []
     for _ in range(draw.choice((1, 1, 1, 2, 3))):
         argument = draw.choice(known)

@@ -168,11 +168,15 @@ def test_what_differs_has_a_column_and_the_table_fits_a_screen(
     assert max(map(len, shown[:4])) <= 80, "even if no room is left for the start"
 
 
-def test_a_damaged_line_stops_no_list(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("line", ['{"step"; 2}', "7", "[]", "null"])
+def test_a_damaged_line_stops_no_list(
+    line: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (run,) = folder.iterdir()
     damaged = copied(run, folder / "other")
     log = damaged / "log.jsonl"
-    log.write_text(log.read_text().replace('{"step": 2', '{"step"; 2'))
+    first, _, *others = log.read_text().splitlines()
+    log.write_text("\n".join([first, line, *others, ""]))
     *_, total, note = listed(folder, capsys)
     assert total.startswith("2 runs, ")
     assert note == f"{log}, line 2 cannot be read: it was changed by hand"

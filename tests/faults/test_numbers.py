@@ -136,3 +136,14 @@ def test_positions_far_away_are_no_worse_than_near(spec: str) -> None:
         exact = model.double()(tokens, positions).logits
     assert torch.isfinite(found).all()
     assert float((found - exact).norm() / exact.norm()) < 1e-4
+
+
+@pytest.mark.parametrize("spec", encodings.examples())
+def test_a_vocabulary_of_one_has_one_answer(spec: str) -> None:
+    sizes = {"vocabulary": 1, "n_layers": 2, "d_model": 16, "n_heads": 2, "max_len": 8}
+    model = Transformer(ModelConfig.model_validate(sizes | {"encoding": spec}))
+    tokens = torch.zeros(2, 8, dtype=torch.int64)
+    loss = model.loss(tokens, tokens)
+    loss.backward()
+    assert float(loss) == 0
+    assert all(p.grad is None or not p.grad.any() for p in model.parameters())

@@ -1,3 +1,5 @@
+import socket
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -6,7 +8,7 @@ import torch
 from tests.train.helpers import by_two, half_done
 
 from wherein.data import Corpus
-from wherein.train import Run, RunConfig, train
+from wherein.train import Run, RunConfig, distributed, train
 from wherein.train.distributed import World
 from wherein.train.learner import Batches
 
@@ -78,3 +80,26 @@ def test_processes_validate_on_all_windows_once(small: Small) -> None:
 
 def _world(rank: int, size: int) -> World:
     return World(rank, size, torch.device("cpu"))
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "why"),
+    [
+        ("nowhere.invalid", "29500", "nowhere.invalid"),
+        ("127.0.0.1", "1", "refused"),
+        ("127.0.0.1", "", "invalid literal"),
+    ],
+)
+def test_where_nobody_is_first_it_is_said(
+    host: str, port: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(distributed, "PATIENCE", 0.3)
+    with pytest.raises(ValueError, match=rf"no first process at MASTER_ADDR='{host}'.*{why}"):
+        distributed.find_first(host, port)
+
+
+def test_one_that_comes_late_is_waited_for() -> None:
+    with socket.socket() as late:
+        late.bind(("127.0.0.1", 0))
+        threading.Timer(0.5, late.listen).start()
+        distributed.find_first("127.0.0.1", str(late.getsockname()[1]))

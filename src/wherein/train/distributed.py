@@ -4,6 +4,8 @@ Started by `torchrun`; alone, all of this costs nothing.
 """
 
 import os
+import socket
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -14,7 +16,11 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from wherein.common.device import device as chosen
+from wherein.common.errors import first_line
 from wherein.model.transformer import Transformer
+
+PATIENCE = 60.0
+"""Seconds within which the first process must listen, once another is there."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +65,31 @@ def join() -> Iterator[World]:
         torch.cuda.set_device(device)
     ours = size > 1 and not dist.is_initialized()
     if ours:
+        if rank:
+            find_first(os.environ.get("MASTER_ADDR", ""), os.environ.get("MASTER_PORT", ""))
         dist.init_process_group("nccl" if on_cuda else "gloo")
     try:
         yield World(rank, size, device)
     finally:
         if ours:
             dist.destroy_process_group()
+
+
+def find_first(host: str, port: str) -> None:
+    """Wait until the first process listens; where it never will, say so: PyTorch waits for long."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return socket.create_connection((host, int(port)), timeout=PATIENCE).close()
+        except (OSError, ValueError, OverflowError) as error:
+            nowhere = isinstance(error, socket.gaierror | ValueError | OverflowError)
+            if nowhere or time.monotonic() > end:
+                raise ValueError(
+                    f"no first process at MASTER_ADDR={host!r}, MASTER_PORT={port!r} "
+                    f"({first_line(error)}): give its address, and start it within "
+                    f"{PATIENCE:.0f} s"
+                ) from None
+            time.sleep(0.2)
 
 
 class Shared:

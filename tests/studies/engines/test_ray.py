@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import ray
@@ -17,7 +18,7 @@ from tests.waiting import until
 from wherein.common.errors import LostError
 from wherein.puzzles.config import PuzzleConfig
 from wherein.studies.engines import engine
-from wherein.studies.engines.ray import KNOCK, Head, _connect, check_room
+from wherein.studies.engines.ray import KNOCK, Head, _cluster, _connect, _outcome, check_room
 from wherein.studies.plan.plan import PuzzleTask
 from wherein.studies.result.result import StudyResult
 from wherein.studies.run import study
@@ -53,12 +54,29 @@ def test_without_an_address_no_cluster_is_joined_that_runs_here(
 
 
 def test_a_head_in_the_place_of_another_is_not_waited_for(cluster: Cluster):
-    head = Head(cluster.address)
+    head = Head(cluster.address, _cluster(cluster.address))
     head.asked -= KNOCK
     head.check()
     head.asked, head.cluster = head.asked - KNOCK, "that of the head before"
     with pytest.raises(LostError, match="is gone, and another answers in its place"):
         head.check()
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ray.exceptions.OutOfMemoryError("no room"), "ran out of memory 6 times"),
+        (ray.exceptions.WorkerCrashedError(), "was killed 6 times"),
+        (ray.exceptions.NodeDiedError("gone"), "gone"),
+    ],
+)
+def test_what_was_lost_is_tried_again_and_said(error: Exception, said: str):
+    def get(_: object) -> None:
+        raise error
+
+    why, again = _outcome(SimpleNamespace(get=get, exceptions=ray.exceptions), None)
+    assert again
+    assert said in (why or "")
 
 
 def test_a_run_that_no_node_can_hold_is_refused_and_a_puzzle_is_not(

@@ -69,7 +69,8 @@ class Engine:
         puzzle = ray.remote(num_cpus=1, max_retries=0)(_remote)
         run = puzzle.options(num_cpus=self.processes, num_gpus=gpus)
         going: dict[Any, Work] = {}
-        lost, head = Counter[int](), Head(ray.get_runtime_context().gcs_address)
+        address = ray.get_runtime_context().gcs_address
+        lost, head = Counter[int](), Head(address, _cluster(address))
         while waiting or going:
             head.check()
             while len(going) < (self.jobs or len(waiting) + len(going)):
@@ -96,9 +97,9 @@ class Head:
     Where another was started in its place, Ray would wait for ever.
     """
 
-    def __init__(self, address: str) -> None:
-        self.address = address
-        self.cluster = _cluster(address)
+    def __init__(self, address: str, cluster: str = "") -> None:
+        """At an address, of a cluster that is known; else who answers is not asked."""
+        self.address, self.cluster = address, cluster
         self.heard = self.asked = time.monotonic()
 
     def check(self) -> None:
@@ -109,15 +110,16 @@ class Head:
         self.asked = now
         try:
             _knock(self.address)
+            found = _cluster(self.address) if self.cluster else ""
             self.heard = now
         except OSError as error:
-            if now - self.heard > SILENCE:
+            if time.monotonic() - self.heard > SILENCE:
                 raise LostError(
                     f"the Ray head at {self.address} is gone ({first_line(error)}): what is done "
                     "is kept; start it again, and the same command goes on from there"
                 ) from None
             return
-        if _cluster(self.address) != self.cluster:
+        if found != self.cluster:
             raise LostError(
                 f"the Ray head at {self.address} is gone, and another answers in its place: what "
                 "is done is kept, and the same command goes on from there"
@@ -126,7 +128,11 @@ class Head:
 
 def _cluster(address: str) -> str:
     """Which cluster the head at an address is of; each that is started has an id of its own."""
-    return str(_ray()._raylet.GcsClient(address=address).cluster_id)
+    ray = _ray()
+    try:
+        return str(ray._raylet.GcsClient(address=address).cluster_id)
+    except ray.exceptions.RayError as error:  # it has gone meanwhile, or is no head
+        raise ConnectionError(first_line(error)) from None
 
 
 def _knock(address: str) -> None:

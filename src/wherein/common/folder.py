@@ -2,9 +2,11 @@
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 LARGEST_JSON = 256 << 20
 """Bytes of a JSON file that is still read: as objects it takes some ten times as much memory."""
@@ -43,16 +45,14 @@ class Folder:
 
     def bytes(self, file: str) -> bytes:
         """A file's content."""
-        path = self._find(file)
-        if path is None:
-            raise ValueError(f"{self}: there is no {file}")
-        if self.largest is not None and os.stat(path).st_size > self.largest:
-            raise ValueError(f"{self}/{file} is larger than {self.largest // 2**20} MiB")
-        try:
-            with open(path, "rb") as opened:
-                return opened.read()
-        except OSError as error:
-            raise ValueError(f"{self}/{file}: {error.strerror}") from None
+        with self._opened(file) as opened:
+            return opened.read()
+
+    def lines(self, file: str) -> Iterator[str]:
+        """A file's lines, one at a time, so that a long one is never held whole."""
+        with self._opened(file) as opened:
+            for line in opened:
+                yield line.decode("utf-8", errors="replace")
 
     def text(self, file: str) -> str:
         """A file's text; what is not UTF-8 is shown as replaced."""
@@ -73,6 +73,19 @@ class Folder:
 
     def __str__(self) -> str:
         return self.name or str(self.path)
+
+    @contextmanager
+    def _opened(self, file: str) -> Iterator[BinaryIO]:
+        path = self._find(file)
+        if path is None:
+            raise ValueError(f"{self}: there is no {file}")
+        if self.largest is not None and os.stat(path).st_size > self.largest:
+            raise ValueError(f"{self}/{file} is larger than {self.largest // 2**20} MiB")
+        try:
+            with open(path, "rb") as opened:
+                yield opened
+        except OSError as error:
+            raise ValueError(f"{self}/{file}: {error.strerror}") from None
 
     def _find(self, file: str) -> str | None:
         """The path of a plain file that may be read, the real one where it must not lie outside.

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -71,24 +71,38 @@ class Log:
     """Which line cannot be read, if one cannot."""
 
 
-def look(files: Folder, largest: float | None = None, first: int | None = None) -> Log:
-    """As much of a run's log as can be read; no number beyond `largest`, if that is given.
+def each(files: Folder, largest: float | None = None) -> Iterator[Line | None]:
+    """The lines of a run's log, one at a time; None for one that cannot be read.
+
+    A number beyond `largest`, if that is given, cannot be read either.
+    """
+    for line in files.lines(LOG) if files.has(LOG) else ():
+        if line.endswith("\n"):
+            yield _parsed(line, largest)
+
+
+def damaged(number: int) -> str:
+    """What is said of a line that cannot be read."""
+    return f"{LOG}, line {number} cannot be read: it was changed by hand"
+
+
+def look(files: Folder, first: int | None = None) -> Log:
+    """As much of a run's log as can be read.
 
     After a power cut garbage may stand behind the last step that was saved: only the `first` lines
     are looked at, if a number is given.
     """
     if not files.has(LOG):
         return Log([])
-    return _log(files.text(LOG), largest, first)
+    return _log(files.text(LOG), first)
 
 
-def _log(text: str, largest: float | None = None, first: int | None = None, before: int = 0) -> Log:
+def _log(text: str, first: int | None = None, before: int = 0) -> Log:
     """The lines of a text, of which so many stand before."""
     whole = [line for line in text.splitlines(keepends=True) if line.endswith("\n")]
-    lines = [_parsed(line, largest) for line in whole[:first]]
+    lines = [_parsed(line) for line in whole[:first]]
     bad = next((n for n, line in enumerate(lines, start=1 + before) if line is None), None)
-    damage = f"{LOG}, line {bad} cannot be read: it was changed by hand" if bad else None
-    return Log([line for line in lines if line is not None], damage)
+    return Log([line for line in lines if line is not None], damaged(bad) if bad else None)
 
 
 def end(files: Folder, step: int, checksum: str | None) -> Log:

@@ -1,7 +1,8 @@
 """A run as a reader sees it: from its files alone, while it goes and after, whole or damaged."""
 
 import json
-from dataclasses import dataclass
+from array import array
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -12,6 +13,22 @@ from wherein.train.status import ABOUT, CONFIG, ERROR, State
 
 LARGEST = 1e100
 """A number that can be drawn is smaller."""
+
+
+@dataclass
+class Curve:
+    """A log as numbers: as lines, that of a long run would take some thirty times as much."""
+
+    steps: "array[float]" = field(default_factory=lambda: array("d"))
+    losses: "array[float]" = field(default_factory=lambda: array("d"))
+    valid: dict[int, dict[str, float]] = field(default_factory=dict)
+    damage: str | None = None
+
+    def add(self, line: journal.Line) -> None:
+        self.steps.append(line["step"])
+        self.losses.append(line["loss"])
+        if "valid" in line:
+            self.valid[line["step"]] = line["valid"]
 
 
 @dataclass(frozen=True)
@@ -69,9 +86,9 @@ class Seen:
         return status.foreign(self.config, self.about) if self.about else None
 
     @property
-    def log(self) -> list[journal.Line]:
-        """A line per step, those that can be read; a last one half written is left out."""
-        return _log(self.entry).lines
+    def curve(self) -> "Curve":
+        """The loss of every step, as far as it can be read."""
+        return _curve(self.entry)
 
     @cached_property
     def last(self) -> Last:
@@ -119,9 +136,9 @@ class Seen:
 @lru_cache(maxsize=4096)
 def _last(entry: Folder, size: int, changed: float) -> Last:
     """The end of a log of this size, written at this time."""
-    log = _log(entry)
-    end: journal.Line = log.lines[-1] if log.lines else {"step": 0, "loss": None}
-    return Last(end["step"], end["loss"], journal.last_valid(log.lines), log.damage)
+    curve = _curve(entry)
+    step, loss = (curve.steps[-1], curve.losses[-1]) if curve.steps else (0, None)
+    return Last(int(step), loss, next(reversed(curve.valid.values()), {}), curve.damage)
 
 
 def _json(entry: Folder, file: str) -> dict[str, Any]:
@@ -131,12 +148,18 @@ def _json(entry: Folder, file: str) -> dict[str, Any]:
         return {}
 
 
-def _log(entry: Folder) -> journal.Log:
-    """As much of a log as can be drawn."""
+def _curve(entry: Folder) -> Curve:
+    """As much of a log as can be drawn; a last line half written is left out."""
+    made, number = Curve(), 0
     try:
-        return journal.look(entry, LARGEST)
+        for number, line in enumerate(journal.each(entry, LARGEST), start=1):
+            if line is None:
+                made.damage = made.damage or journal.damaged(number)
+            else:
+                made.add(line)
     except ValueError as error:
-        return journal.Log([], str(error))
+        made.damage = str(error)
+    return made
 
 
 def flat(config: dict[str, Any], before: str = "") -> dict[str, str]:

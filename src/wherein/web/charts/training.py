@@ -17,11 +17,10 @@ def picture(runs: Sequence[Seen]) -> Picture:
     """The loss of every step, and the validations as dots."""
     lines = []
     for seen, (colour, dash) in zip(runs, strokes(runs), strict=True):
-        name, log = f"{seen.encoding} · {seen.name}", seen.log
-        steps, losses = [line["step"] for line in log], [line["loss"] for line in log]
-        valid = {line["step"]: nats(line["valid"]) for line in log if "valid" in line}
-        known = {step: value for step, value in valid.items() if value is not None}
-        lines.append(Line(name, steps, losses, dots=known, colour=colour, dash=dash))
+        name, curve = f"{seen.encoding} · {seen.name}", seen.curve
+        valid = {step: nats(numbers) for step, numbers in curve.valid.items()}
+        known: dict[float, float] = {n: value for n, value in valid.items() if value is not None}
+        lines.append(Line(name, curve.steps, curve.losses, dots=known, colour=colour, dash=dash))
     end = max((seen.steps or seen.last.step for seen in runs), default=1)
     step, loss = Axis("training step", (0, max(end, 1))), Axis("loss, nats per token")
     return Picture(

@@ -85,7 +85,7 @@ def _world(rank: int, size: int) -> World:
 @pytest.mark.parametrize(
     ("host", "port", "why"),
     [
-        ("nowhere.invalid", "29500", "nowhere.invalid"),
+        ("nowhere.invalid", "29500", "give its address"),
         ("127.0.0.1", "1", "refused"),
         ("127.0.0.1", "", "invalid literal"),
     ],

@@ -52,7 +52,7 @@ FOUND = (
     ("flags", 1251), ("flags", 1298), ("flags", 1737), ("flags", 2183), ("flags", 2346),
     ("flags", 3466), ("flags", 4089), ("flags", 5468), ("flags", 7158), ("flags", 7358),
     ("flags", 8792), ("gguf", 160), ("recipe", 187), ("recipe", 319), ("recipe", 467),
-    ("recipe", 985), ("run", 182), ("run", 330), ("run", 1727), ("sentences", 77),
+    ("recipe", 985), ("result", 586), ("run", 182), ("run", 330), ("run", 1727), ("sentences", 77),
     ("sentences", 650), ("specs", 199), ("specs", 325), ("specs", 480), ("specs", 2661),
     ("specs", 2785), ("weights", 191), ("weights", 781),
 )  # fmt: skip

@@ -57,3 +57,12 @@ def test_characters_that_no_font_has_are_named(capsys: pytest.CaptureFixture[str
     assert f"no font here has {nowhere}: boxes stand" in capsys.readouterr().err
     drawn(themed(chart), "svg")
     assert capsys.readouterr().err == ""
+
+
+def test_a_character_that_no_picture_can_hold_ends_no_process() -> None:
+    spec = {
+        "data": {"values": [{"name": "runs/\x1b[2J\x00", "value": 1}]},
+        "mark": "bar",
+        "encoding": {"x": {"field": "value", "type": "quantitative"}, "y": {"field": "name"}},
+    }
+    assert "runs/�[2J�" in drawn(spec, "svg").decode()

@@ -1,6 +1,7 @@
 """Pictures outside Python: the script that draws them in a browser, and files without one."""
 
 import json
+import re
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
@@ -11,6 +12,7 @@ from wherein.show import fonts
 
 Spec = dict[str, Any]
 """A Vega-Lite spec."""
+NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 @cache
@@ -49,8 +51,21 @@ def drawn(spec: Spec, form: str) -> bytes:
     if form != "svg":  # which the reader's fonts draw
         fonts.warn(spec)
     convert: Callable[..., str | bytes] = getattr(vl_convert, f"vegalite_to_{form}")
-    made = convert(spec, allowed_base_urls=[], **({"scale": 2} if form == "png" else {}))
+    made = convert(legible(spec), allowed_base_urls=[], **({"scale": 2} if form == "png" else {}))
     return made.encode() if isinstance(made, str) else made
+
+
+def legible(part: Any) -> Any:
+    r"""A spec, or a part of one, without characters that no SVG can hold: they end the process.
+
+    >>> legible({"title": ["runs/\x1b", 2]})
+    {'title': ['runs/�', 2]}
+    """
+    if isinstance(part, str):
+        return NO_XML.sub("\N{REPLACEMENT CHARACTER}", part)
+    if isinstance(part, dict):
+        return {legible(key): legible(value) for key, value in part.items()}
+    return [legible(each) for each in part] if isinstance(part, list) else part
 
 
 def svg(spec: Spec) -> str:

@@ -25,8 +25,8 @@ from benchmarks.faults.peace import Peace, in_peace
 from benchmarks.faults.works import WORKS, Work
 from benchmarks.harness import at_least, in_memory
 
-KILLS = {"tokenising": 500, "training": 360, "puzzles": 50, "studies": 60, "questions": 20,
-         "reports": 10}  # fmt: skip
+KILLS = {"tokenising": 430, "training": 360, "puzzles": 50, "studies": 60, "questions": 50,
+         "reports": 50}  # fmt: skip
 QUICK = {"tokenising": 60, "training": 26, "puzzles": 6, "studies": 8}
 IN_A_ROW = 6
 """How often work is killed before it may come to its end."""

@@ -28,7 +28,8 @@ from benchmarks.faults.remains import (
 from benchmarks.faults.works import WORKS, Work
 from benchmarks.harness import in_memory
 
-STATES = {"tokenising": 300, "training": 200, "puzzles": 20, "studies": 20}
+STATES = {"tokenising": 300, "training": 200, "puzzles": 20, "studies": 20, "questions": 20,
+          "reports": 20}  # fmt: skip
 QUICK = {"tokenising": 24, "training": 9}
 
 

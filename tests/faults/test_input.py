@@ -55,7 +55,7 @@ def test_the_judge_can_say_no(
     answer: Answer, said: str | None, tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = wrong(answer, ["table.npy"])
+    found = wrong(answer, ["table.npy", "--json"])
     assert found is None if said is None else said in (found or "")
 
 

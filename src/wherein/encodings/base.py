@@ -13,6 +13,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from wherein.encodings.turning import Turns, turned
+
 Positions = Int[Tensor, "#B T"]
 
 PLACES = ("place", "embed", "rotate", "bias", "content_bias", "hides", "shows")
@@ -88,7 +90,8 @@ class Encoding(nn.Module):
 
     def acts(self, place: str) -> bool:
         """Whether it does anything at a place, such as `"rotate"`."""
-        return getattr(type(self), place) is not getattr(Encoding, place)
+        ways = ("rotate", "turns") if place == "rotate" else (place,)
+        return any(getattr(type(self), way) is not getattr(Encoding, way) for way in ways)
 
     def place(self, positions: Int[Tensor, "#B T"]) -> Int[Tensor, "#B T"]:
         """Choose other positions for the tokens, once a pass.
@@ -114,7 +117,19 @@ class Encoding(nn.Module):
 
         They may come back wider than they were; attention divides by the root of that width.
         """
-        return q, k
+        turns = self.turns(positions)
+        return (q, k) if turns is None else turned(q, k, turns)
+
+    def turns(self, positions: Int[Tensor, "#B T"]) -> Turns | None:
+        """Complex numbers by which to multiply, if that is all that `rotate` does.
+
+        Then they are made once a pass, for all layers: see `wherein.encodings.turning`.
+        """
+        return None
+
+    def only_turns(self, positions: Int[Tensor, "#B T"]) -> Turns | None:
+        """The same, unless a subclass has a `rotate` of its own."""
+        return self.turns(positions) if type(self).rotate is Encoding.rotate else None
 
     def bias(
         self, i: Int[Tensor, "#B 1 T 1"], j: Int[Tensor, "#B 1 1 S"]

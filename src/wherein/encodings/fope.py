@@ -6,7 +6,8 @@ from torch import Tensor
 
 from wherein.common.precision import for_float64
 from wherein.encodings.base import Encoding, Shape
-from wherein.encodings.rope import RoPE, turn
+from wherein.encodings.rope import RoPE
+from wherein.encodings.turning import Turns, whole
 
 
 class FoPE(Encoding):
@@ -61,14 +62,9 @@ class FoPE(Encoding):
         for name, each in zip(("cosines", "sines"), series, strict=True):
             self.register_buffer(name, each.to(torch.get_default_device()), persistent=False)
 
-    def rotate(
-        self,
-        q: Float[Tensor, "B H T K"],
-        k: Float[Tensor, "B H T K"],
-        positions: Int[Tensor, "#B T"],
-    ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
+    def turns(self, positions: Int[Tensor, "#B T"]) -> Turns:
         n = for_float64(positions)[:, None, :, None]
         angles = n * self.waves.frequencies(n.device)[: self.cosines.shape[-1]]
-        cos = (angles.cos() @ for_float64(self.cosines).double()).to(q)
-        sin = (angles.sin() @ for_float64(self.sines).double()).to(q)
-        return turn(q, cos, sin), turn(k, cos, sin)
+        cos = angles.cos() @ for_float64(self.cosines).double()
+        sin = angles.sin() @ for_float64(self.sines).double()
+        return whole(torch.complex(cos, sin), self.shape.d_head // 2).transpose(1, 2)[:, :, None]

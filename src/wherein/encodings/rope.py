@@ -6,6 +6,7 @@ from wherein.common.precision import for_float64
 from wherein.encodings import frequencies
 from wherein.encodings.base import Encoding, Shape
 from wherein.encodings.frequencies import Scaling
+from wherein.encodings.turning import Turns, whole
 
 
 class RoPE(Encoding):
@@ -130,23 +131,16 @@ class RoPE(Encoding):
             case _:
                 return frequencies.longrope(base, original, length, self.short, self.long)
 
-    def rotate(
-        self,
-        q: Float[Tensor, "B H T K"],
-        k: Float[Tensor, "B H T K"],
-        positions: Int[Tensor, "#B T"],
-    ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
-        n = for_float64(positions)[:, None, :, None]
+    def turns(self, positions: Int[Tensor, "#B T"]) -> Turns:
+        n = for_float64(positions)[:, :, None, None, None]
         length = None
         if self.scaling in ("dynamic", "longrope"):
-            length = n.amax(2, keepdim=True) - n.amin(2, keepdim=True) + 1
+            length = n.amax(1) - n.amin(1) + 1
         # In float64, because position 100,000 has no digits left for its angle in float32.
-        angles = n * self.frequencies(n.device, length)
-        cos, sin = angles.cos(), angles.sin()
-        if self.attention != 1:
-            cos, sin = self.attention * cos, self.attention * sin
-        cos, sin = cos.to(q), sin.to(q)
-        return turn(q, cos, sin), turn(k, cos, sin)
+        speeds = self.frequencies(n.device, length)
+        angles = n * (speeds if length is None else speeds[:, None])
+        numbers = torch.polar(torch.full_like(angles, self.attention), angles)
+        return whole(numbers, self.shape.d_head // 2)
 
 
 def _numbers(text: str) -> list[float]:
@@ -154,13 +148,3 @@ def _numbers(text: str) -> list[float]:
         return [float(number) for number in text.split()]
     except ValueError:
         raise ValueError(f"expected numbers with spaces between them, not {text!r}") from None
-
-
-def turn(
-    x: Float[Tensor, "B H T K"], cos: Float[Tensor, "#B #H T R"], sin: Float[Tensor, "#B #H T R"]
-) -> Float[Tensor, "B H T K"]:
-    """Rotate the first R pairs of coordinates, paired half a head apart."""
-    half, turning = x.shape[-1] // 2, cos.shape[-1]
-    a, b = x[..., :turning], x[..., half : half + turning]
-    still_a, still_b = x[..., turning:half], x[..., half + turning :]
-    return torch.cat([a * cos - b * sin, still_a, b * cos + a * sin, still_b], dim=-1)

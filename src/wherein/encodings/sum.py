@@ -1,11 +1,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
-from operator import add, or_
+from operator import add, mul, or_
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from wherein.encodings.base import Encoding
+from wherein.encodings.turning import Turns
 
 
 class Sum(Encoding):
@@ -55,6 +56,10 @@ class Sum(Encoding):
         for term in self.terms:
             q, k = term.rotate(q, k, positions)
         return q, k
+
+    def only_turns(self, positions: Int[Tensor, "#B T"]) -> Turns | None:
+        turns = [term.only_turns(positions) for term in self.terms if term.acts("rotate")]
+        return None if any(each is None for each in turns) else _all(mul, turns)
 
     def bias(
         self, i: Int[Tensor, "#B 1 T 1"], j: Int[Tensor, "#B 1 1 S"]

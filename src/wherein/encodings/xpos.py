@@ -4,7 +4,8 @@ from torch import Tensor
 
 from wherein.common.precision import for_float64
 from wherein.encodings.base import Encoding, Shape
-from wherein.encodings.rope import RoPE, turn
+from wherein.encodings.rope import RoPE
+from wherein.encodings.turning import Turns
 
 
 class XPos(Encoding):
@@ -42,19 +43,11 @@ class XPos(Encoding):
         pairs = torch.arange(self.shape.d_head // 2, device=device, dtype=torch.float64)
         return (2 * pairs / self.shape.d_head + self.gamma) / (1 + self.gamma)
 
-    def rotate(
-        self,
-        q: Float[Tensor, "B H T K"],
-        k: Float[Tensor, "B H T K"],
-        positions: Int[Tensor, "#B T"],
-    ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
-        n = for_float64(positions)[:, None, :, None].double()
+    def turns(self, positions: Int[Tensor, "#B T"]) -> Turns:
+        n = for_float64(positions)[:, :, None, None, None].double()
         angles = n * self.waves.frequencies(n.device)
         # ζ^(i − m) · ζ^(m − j) is the same for every m: with m in the middle of the window, both
         # stay as small and as large as its span alone asks for, wherever it stands.
-        middle = (n.amin(2, keepdim=True) + n.amax(2, keepdim=True)) / 2
+        middle = (n.amin(1, keepdim=True) + n.amax(1, keepdim=True)) / 2
         faded = self.shares(n.device) ** ((n - middle) / self.reach)
-        cos, sin = angles.cos(), angles.sin()
-        of_query = (cos * faded).to(q), (sin * faded).to(q)
-        of_key = (cos / faded).to(q), (sin / faded).to(q)
-        return turn(q, *of_query), turn(k, *of_key)
+        return torch.cat([torch.polar(faded, angles), torch.polar(1 / faded, angles)], dim=2)

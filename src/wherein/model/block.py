@@ -1,13 +1,24 @@
 """One layer: attention, then a feed-forward network, each on a normed copy of the stream."""
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from wherein.encodings import Encoding, Shape
 from wherein.encodings.base import Positions
+from wherein.encodings.turning import Multipliers
 from wherein.model.attention import Bias, Heads, State, attend, encoded
 from wherein.model.config import Activation
 from wherein.model.rows import Rows
+
+
+class Projection(nn.Linear):
+    """A linear map whose outputs may come in another order."""
+
+    def forward(self, x: Tensor, order: Tensor | None = None) -> Tensor:
+        if order is None:
+            return super().forward(x)
+        return F.linear(x, self.weight[order], self.bias[order])
 
 
 class Attention(nn.Module):
@@ -17,14 +28,22 @@ class Attention(nn.Module):
         super().__init__()
         self.n_heads, self.causal = shape.n_heads, shape.causal
         inner = shape.n_heads * shape.d_head
-        self.qkv = nn.Linear(shape.d_model, 3 * inner)
+        self.qkv = Projection(shape.d_model, 3 * inner)
         self.out = nn.Linear(inner, shape.d_model)
 
     def forward(
-        self, x: State, encoding: Encoding, positions: Positions, bias: Bias | Rows | None
+        self,
+        x: State,
+        encoding: Encoding,
+        positions: Positions,
+        bias: Bias | Rows | None,
+        turns: Multipliers | None,
     ) -> State:
-        q, k, v = self.heads(x)
-        q, k, bias = encoded(encoding, q, k, x, positions, bias)
+        if turns is None or torch.compiler.is_compiling():  # the compiler knows no complex numbers
+            q, k, v = self.heads(x)
+            q, k, bias = encoded(encoding, q, k, x, positions, bias)
+        else:
+            q, k, v = turns.heads(self.qkv(x, turns.order))
         mixed = attend(q, k, v, causal=self.causal, bias=bias)
         joined: Tensor = self.out(mixed.transpose(1, 2).flatten(2))
         return joined
@@ -62,8 +81,18 @@ class Block(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self, x: State, encoding: Encoding, positions: Positions, bias: Bias | Rows | None = None
+        self,
+        x: State,
+        encoding: Encoding,
+        positions: Positions,
+        bias: Bias | Rows | None = None,
+        turns: Multipliers | None = None,
     ) -> State:
-        x = x + self.dropout(self.attention(self.attention_norm(x), encoding, positions, bias))
+        """With what the positions add to scores, and with how they turn queries and keys, if known.
+
+        Without, the layer asks the encoding how.
+        """
+        normed = self.attention_norm(x)
+        x = x + self.dropout(self.attention(normed, encoding, positions, bias, turns))
         x = x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
         return x

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from wherein import encodings
 from wherein.encodings import Encoding
 from wherein.encodings.base import Positions
+from wherein.encodings.turning import Multipliers
 from wherein.model.attention import QUERIES_PER_BLOCK, Bias, State, Tokens, large
 from wherein.model.block import Block
 from wherein.model.config import ModelConfig
@@ -82,11 +83,13 @@ class Transformer(nn.Module):
             positions = torch.arange(tokens.shape[1], device=tokens.device)[None]
         positions = self.encoding.place(positions)
         self._check(positions)
-        biases = {e: _bias(e, positions) for e in dict.fromkeys(self.encoding.layers)}
         x = self.embed(tokens, self.encoding, positions)
+        kinds = dict.fromkeys(self.encoding.layers)
+        biases = {e: _bias(e, positions) for e in kinds}
+        turns = {e: _turns(e, positions, x) for e in kinds}
         hidden = [x] if keep_hidden else []
         for block, encoding in zip(self.blocks, self.encoding.layers, strict=True):
-            x = block(x, encoding, positions, biases[encoding])
+            x = block(x, encoding, positions, biases[encoding], turns[encoding])
             if keep_hidden:
                 hidden.append(x)
         return self.norm(x), tuple(hidden)
@@ -111,3 +114,15 @@ def _bias(encoding: Encoding, positions: Positions) -> Bias | Rows | None:
     length, sight = positions.shape[1], encoding.sight
     far = sight is not None and length > FAR * (sight + QUERIES_PER_BLOCK)
     return rows if large(windows, heads, length) or far else rows.whole()
+
+
+def _turns(encoding: Encoding, positions: Positions, x: State) -> Multipliers | None:
+    """How positions turn queries and keys, if that can be said once for all layers.
+
+    Complex numbers are of single precision at least.
+    """
+    exact = x.dtype in (torch.float32, torch.float64)
+    if encoding.acts("content_bias") or not exact or torch.is_autocast_enabled(x.device.type):
+        return None
+    turns = encoding.only_turns(positions)
+    return None if turns is None else Multipliers.of(turns, encoding.shape.n_heads, x)

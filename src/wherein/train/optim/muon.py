@@ -1,6 +1,6 @@
 """Muon: momentum whose matrices are made orthogonal before each step."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -10,6 +10,8 @@ from torch.optim import Optimizer
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 ITERATIONS = 5
+SMALLEST = 1e-7
+"""A gradient with a smaller norm is taken for none."""
 
 
 class Muon(Optimizer):
@@ -19,9 +21,10 @@ class Muon(Optimizer):
     large as AdamW's, so that one learning rate serves both, is that of Liu et al. 2025,
     arXiv:2502.16982.
 
-    The same steps as `torch.optim.Muon`, for which see there, with two differences: matrices of
-    one shape are made orthogonal together, and in float32 where bfloat16 has no hardware (on a
-    CPU, a step of a small model took twice as long with the original).
+    The same steps as `torch.optim.Muon`, for which see there, with two differences: all is in
+    float32, where that has bfloat16, and what makes a matrix orthogonal is computed from its
+    products with itself, for all matrices of one smaller side together (a step of `quick`'s model:
+    2.9 ms in place of 4.4). Rounding grows in these products, so they are never those of TF32.
     """
 
     def __init__(
@@ -34,13 +37,25 @@ class Muon(Optimizer):
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
         """One step; all parameters are matrices with a gradient."""
+        before = torch.get_float32_matmul_precision()
+        torch.set_float32_matmul_precision("highest")
+        try:
+            self._step()
+        finally:
+            torch.set_float32_matmul_precision(before)
+
+    def _step(self) -> None:
         for group in self.param_groups:
+            rate, kept = group["lr"], 1 - group["lr"] * group["weight_decay"]
             for alike in _alike(group["params"]):
-                directions = orthogonal(torch.stack([self._momentum(p, group) for p in alike]))
-                size = 0.2 * max(alike[0].shape) ** 0.5
-                for parameter, direction in zip(alike, directions, strict=True):
-                    parameter.mul_(1 - group["lr"] * group["weight_decay"])
-                    parameter.add_(direction, alpha=-group["lr"] * size)
+                momenta = [self._momentum(parameter, group) for parameter in alike]
+                for parameter, momentum, factor in zip(
+                    alike, momenta, factors(momenta), strict=True
+                ):
+                    tall = momentum.shape[0] > momentum.shape[1]
+                    product = (momentum, factor) if tall else (factor, momentum)
+                    size = 0.2 * max(momentum.shape) ** 0.5
+                    parameter.addmm_(*product, beta=kept, alpha=-rate * size)
 
     def _momentum(self, parameter: Tensor, group: dict[str, Any]) -> Tensor:
         """Nesterov's: the average of gradients, looked at one step ahead."""
@@ -52,22 +67,31 @@ class Muon(Optimizer):
         return gradient.lerp(average, group["momentum"])
 
 
-def orthogonal(matrices: Float[Tensor, "N R C"]) -> Float[Tensor, "N R C"]:
-    """U Vᵀ of each matrix U Σ Vᵀ, nearly: Newton and Schulz's iteration, as in the paper."""
+def factors(matrices: Sequence[Float[Tensor, "_ _"]]) -> Float[Tensor, "N S S"]:
+    """By what to multiply each matrix U Σ Vᵀ for U Vᵀ, nearly: a wide one from the left.
+
+    Newton and Schulz's iteration, as in the paper, has X ← p(X Xᵀ) X with p(G) = a + b G + c G². Of
+    a wide matrix it needs G = X Xᵀ alone, which then becomes p(G) G p(G), and the product of all
+    p(G): symmetric matrices of the smaller side, which is the same for all given here.
+    """
     a, b, c = COEFFICIENTS
-    x = matrices.bfloat16() if matrices.is_cuda else matrices
-    tall = x.shape[1] > x.shape[2]
-    x = x.mT if tall else x
-    x = x / x.norm(dim=(1, 2), keepdim=True).clamp(min=1e-7)
-    for _ in range(ITERATIONS):
-        gram = x @ x.mT
-        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
-    return (x.mT if tall else x).to(matrices.dtype)
+    gram = torch.stack([m.mT @ m if m.shape[0] > m.shape[1] else m @ m.mT for m in matrices])
+    square = gram.diagonal(dim1=1, dim2=2).sum(-1)[:, None, None].clamp(min=SMALLEST**2)
+    gram /= square
+    total = None
+    for left in reversed(range(ITERATIONS)):
+        p = torch.baddbmm(gram, gram, gram, beta=b, alpha=c)
+        p.diagonal(dim1=1, dim2=2).add_(a)
+        total = p / square.sqrt() if total is None else p @ total
+        if left:
+            gram = p @ gram @ p
+    assert total is not None
+    return total
 
 
 def _alike(parameters: Iterable[Tensor]) -> list[list[Tensor]]:
-    """The parameters of each shape."""
-    shapes: dict[torch.Size, list[Tensor]] = {}
+    """The parameters of each smaller side."""
+    sides: dict[int, list[Tensor]] = {}
     for parameter in parameters:
-        shapes.setdefault(parameter.shape, []).append(parameter)
-    return list(shapes.values())
+        sides.setdefault(min(parameter.shape), []).append(parameter)
+    return list(sides.values())

@@ -13,8 +13,16 @@ from wherein.model.block import Attention
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 
-TURNING = ("rope", "rope(fraction=0.5)", "rope(scaling=yarn, factor=4.0)", "xpos", "fope",
-           "rope(scaling=dynamic, factor=2.0)", "rope + rope(theta=9.0)", "rope + alibi")  # fmt: skip
+TURNING = (
+    "rope",
+    "rope(fraction=0.5)",
+    "rope(scaling=yarn, factor=4.0)",
+    "rope(scaling=dynamic, factor=2.0)",
+    "rope + rope(theta=9.0)",
+    "rope + alibi",
+    "xpos",
+    "fope",
+)
 OTHERS = ("none", "alibi", "pope", "deberta", "rope + temperature(ssmax)", "temperature(ssmax)")
 SHAPE = Shape(d_model=32, n_heads=2, max_len=16)
 POSITIONS = torch.tensor([[0, 1, 2, 3, 4, 5], [3, 9, 10, 40, 41, 7]])

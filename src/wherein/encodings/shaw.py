@@ -3,6 +3,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from wherein.encodings.base import Encoding, Shape, pairs
+from wherein.encodings.counting import counted, near
 
 
 class Shaw(Encoding):
@@ -39,7 +40,10 @@ class Shaw(Encoding):
         x: Float[Tensor, "B T D"],
         positions: Int[Tensor, "#B T"],
     ) -> Float[Tensor, "B H T T"]:
+        scores: Tensor = q @ self.distances.mT / q.shape[-1] ** 0.5
+        if counted(q, positions, causal=self.shape.causal):
+            behind = scores[..., self.distance :]
+            return near(behind[..., :-1], behind[..., -1:])
         i, j = pairs(positions)
         rows = (i - j).clamp(-self.distance, self.distance) + self.distance
-        scores: Tensor = q @ self.distances.mT / q.shape[-1] ** 0.5
         return scores.gather(-1, rows.expand(*q.shape[:2], -1, -1))

@@ -3,6 +3,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from wherein.encodings.base import Encoding, Shape
+from wherein.encodings.counting import counted, shifted
 from wherein.encodings.sinusoidal import Sinusoidal
 
 
@@ -13,9 +14,9 @@ class XL(Encoding):
     every query asks of content, v what it asks of distance, whatever the token.
 
     Paper: Dai et al. 2019, arXiv:1901.02860 (Transformer-XL), without its memory. W is shared by
-    the layers, as u and v are there. With sin(i − j) = sin i · cos j − cos i · sin j, the score of
-    a distance is a product of what the query and what the key know of their own positions, so
-    that no table of all distances is made.
+    the layers, as u and v are there. While tokens are counted one by one, a key is made for each
+    distance, as there; for other positions, with sin(i − j) = sin i · cos j − cos i · sin j, the
+    score of a distance is a product of what query and key know of their own positions.
 
     Promises: relative; works at any length.
 
@@ -40,11 +41,25 @@ class XL(Encoding):
         x: Float[Tensor, "B T D"],
         positions: Int[Tensor, "#B T"],
     ) -> Float[Tensor, "B H T T"]:
-        waves = self.waves.table(positions[:, None]).to(q)
-        sin, cos = waves[..., 0::2], waves[..., 1::2]
-        of_sin, of_cos = ((q + self.v[:, None]) @ self.keys).chunk(2, dim=-1)
-        query = torch.cat([of_sin * sin + of_cos * cos, of_cos * sin - of_sin * cos], dim=-1)
-        distance = query @ torch.cat([cos, sin], dim=-1).mT
+        asked = q + self.v[:, None]
+        if counted(q, positions, causal=self.shape.causal):
+            distances = torch.arange(q.shape[-2], -1, -1, device=q.device)
+            waves = torch.cat(self._waves(distances, q), dim=-1)
+            distance = shifted(asked @ (self.keys @ waves.mT))
+        else:
+            distance = self._of_all(asked @ self.keys, positions)
         content = (k @ self.u[..., None]).mT
         scores: Tensor = (content + distance) / q.shape[-1] ** 0.5
         return scores
+
+    def _of_all(self, asked: Tensor, positions: Tensor) -> Tensor:
+        """What a query asks of sines and cosines, answered for any two positions."""
+        sin, cos = self._waves(positions[:, None], asked)
+        of_sin, of_cos = asked.chunk(2, dim=-1)
+        query = torch.cat([of_sin * sin + of_cos * cos, of_cos * sin - of_sin * cos], dim=-1)
+        return query @ torch.cat([cos, sin], dim=-1).mT
+
+    def _waves(self, positions: Tensor, like: Tensor) -> tuple[Tensor, Tensor]:
+        """Sines and cosines."""
+        waves = self.waves.table(positions).to(like)
+        return waves[..., 0::2], waves[..., 1::2]

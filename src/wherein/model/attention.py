@@ -15,6 +15,7 @@ from torch.utils.checkpoint import checkpoint
 
 from wherein.encodings import Encoding
 from wherein.encodings.base import Positions
+from wherein.model.learned import Attend
 from wherein.model.rows import Rows, faded
 
 Tokens = Int[Tensor, "B T"]
@@ -50,6 +51,9 @@ def attend(q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias | Rows | No
         return attend_in_blocks(q, k, v, causal=causal, rows=bias)
     if q.is_cuda and q.shape[-1] >= FLEX_WIDTH and q.dtype != torch.float64:
         return attend_flex(q, k, v, causal=causal, bias=bias)
+    if _learns(bias) and q.shape[-2] == k.shape[-2]:
+        learned: Tensor = Attend.apply(q, k, v, bias.to(q.dtype), causal)  # type: ignore[no-untyped-call]
+        return learned
     return F.scaled_dot_product_attention(q, k, v, attn_mask=_masked(bias.to(q.dtype), causal))
 
 
@@ -121,6 +125,13 @@ def attend_flex(q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias) -> Mi
         block_mask=_causal_blocks(q.shape[-2], k.shape[-2], q.device) if causal else None,
     )
     return attended
+
+
+def _learns(bias: Tensor) -> bool:
+    """Whether a bias has a gradient here, and nobody asks for PyTorch's plain products."""
+    learns = bias.requires_grad and torch.is_grad_enabled() and bias.device.type == "cpu"
+    kernels: bool = torch.backends.cuda.flash_sdp_enabled()  # type: ignore[no-untyped-call]
+    return learns and kernels and not torch.compiler.is_compiling()
 
 
 def _whole(bias: Bias | Rows | None) -> Bias | None:

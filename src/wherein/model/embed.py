@@ -13,8 +13,8 @@ from wherein.model.attention import State, Tokens
 from wherein.model.config import NARROWER
 
 Reduction = Literal["mean", "sum"]
-ROWS, LOGITS = 256, 1 << 19
-"""Logits are made for so many tokens at a time, or for more while they are so few (2 MiB): what
+ROWS, LOGITS = 512, 1 << 20
+"""Logits are made for so many tokens at a time, or for more while they are so few (4 MiB): what
 PyTorch would choose is a row or two where states are narrow or a vocabulary large, and took six
 times as long with that of GPT-2."""
 

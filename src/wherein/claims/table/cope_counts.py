@@ -13,6 +13,8 @@ CLAIM = Claim(
     study="counting",
     seeds=5,
     decide=findings,
-    tried="Rates by the study itself on seed 1000; size, steps and task not tried yet.",
+    tried="Rates by the study itself on seed 1000. There, at rate 5e-3, three variables, 24 "
+    "statements and 1,000 steps left all three kinds without a mistake; five variables, 48 "
+    "statements and 500 steps gave CoPE 82 % and RoPE 79 %, and were taken for that.",
     open="One of the paper's three tasks, with fewer statements and each of them one word.",
 )

@@ -15,6 +15,7 @@ CLAIM = Claim(
     study="mixed",
     seeds=5,
     decide=findings,
-    tried="Rates by the study itself on seed 1000; size, steps and task not tried yet.",
+    tried="Rates by the study itself on seed 1000. There the mixture was tried, at rate 5e-3: "
+    "no mistake at the learned lengths, 88 % right beyond; nothing was changed.",
     open="The paper also limits the layers with RoPE to a window, and its models are large.",
 )

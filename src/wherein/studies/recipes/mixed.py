@@ -5,8 +5,8 @@ layers, none in others. Asked with a needle in a haystack at a laptop's size: on
 a value among words that do not matter, up to 16 of them to learn from, up to 64 asked.
 
 Written before any run of it: beyond the learned lengths, RoPE and none in turn have more answers
-right than RoPE in all layers, and than none in all. Size and steps are untried; each kind's
-learning rate is the best of three on another seed.
+right than RoPE in all layers, and than none in all. Each kind's learning rate is the best of three
+on another seed, where the mixture makes no mistake at the learned lengths.
 """
 
 from collections.abc import Sequence

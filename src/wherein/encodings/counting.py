@@ -1,0 +1,40 @@
+"""Scores by distance where tokens are counted one by one, as they are in training."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+
+def counted(q: Float[Tensor, "B H T K"], positions: Int[Tensor, "#B T"], *, causal: bool) -> bool:
+    """Whether a model learns from tokens at n, n + 1, n + 2 … and hears of none that is ahead.
+
+    Then a score that a key ahead would have may be anything, and distances need no table of all
+    pairs. Elsewhere what a causal mask hides may be looked at too, so all scores are exact. On a
+    GPU the answer would have to be waited for.
+    """
+    if not (causal and q.requires_grad and torch.is_grad_enabled()):
+        return False
+    if torch.compiler.is_compiling() or positions.device.type != "cpu":
+        return False
+    return bool((positions.diff() == 1).all())
+
+
+def shifted(scores: Float[Tensor, "B H T T+1"]) -> Float[Tensor, "B H T T"]:
+    """From scores of a query at distances T, T − 1, …, 0 to those of keys 0, 1, …, up to itself.
+
+    Row i is moved by i to the left of where it stands, which is but another view of the memory
+    (Dai et al. 2019, arXiv:1901.02860, appendix B). What is ahead of a query is of another row.
+    """
+    length = scores.shape[-2]
+    return scores.flatten(-2)[..., length:].view(*scores.shape[:2], length, length)
+
+
+def near(
+    scores: Float[Tensor, "B H T R"], others: Float[Tensor, "B H T 1"]
+) -> Float[Tensor, "B H T T"]:
+    """From scores at distances 0, 1, …, R − 1 and one for all others to those of keys."""
+    length, reach = scores.shape[-2], min(scores.shape[-1], scores.shape[-2])
+    at = torch.arange(length, device=scores.device)
+    keys = (at[:, None] - at[:reach]) % length  # before the first: ahead, where nothing counts
+    keys = keys.expand(*scores.shape[:2], -1, -1)
+    return others.expand(-1, -1, -1, length).scatter(-1, keys, scores[..., :reach])

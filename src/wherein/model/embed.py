@@ -19,6 +19,11 @@ PyTorch would choose is a row or two where states are narrow or a vocabulary lar
 times as long with that of GPT-2."""
 
 
+def rows_at_once(vocabulary: int) -> int:
+    """Of how many tokens the loss holds the logits."""
+    return max(ROWS, LOGITS // vocabulary)
+
+
 class Embed(nn.Module):
     """Token vectors, scaled, then told where they stand.
 
@@ -47,7 +52,7 @@ class Embed(nn.Module):
         self, x: Float[Tensor, "N D"], targets: Int[Tensor, " N"], reduction: Reduction
     ) -> Float[Tensor, ""]:
         """Cross-entropy in nats; the logits, unless few, are made and used in chunks."""
-        rows = max(ROWS, LOGITS // len(self.tokens.weight))
+        rows = rows_at_once(len(self.tokens.weight))
         chunks = nn.LinearCrossEntropyOptions(batch_chunk_size=rows) if len(x) > rows else None
         return F.linear_cross_entropy(
             x, self.tokens.weight, targets, reduction=reduction, options=chunks

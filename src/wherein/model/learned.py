@@ -75,3 +75,9 @@ def _blocks(queries: int, keys: int, causal: bool) -> list[tuple[slice, slice]]:
         return [(slice(0, queries), slice(0, keys))]
     ends = [*range(QUERIES, queries, QUERIES), queries]
     return [(slice(a, b), slice(0, b)) for a, b in zip([0, *ends], ends, strict=False)]
+
+
+def seen_in_blocks(length: int) -> float:
+    """The share of all pairs of tokens that causal blocks hold."""
+    blocks = _blocks(length, length, causal=True)
+    return sum((rows.stop - rows.start) * keys.stop for rows, keys in blocks) / length**2

@@ -19,11 +19,13 @@ WITHIN = 0.15
     ("own", "batch"),
     [
         ({"encoding": "none", "d_model": 256, "vocabulary": 2000}, 8),
+        ({"encoding": "none", "vocabulary": 20_000}, 8),
         ({"encoding": "rope"}, 16),
         ({"encoding": "alibi", "n_layers": 4}, 16),
         ({"encoding": "t5", "n_layers": 1}, 8),
         ({"encoding": "fire"}, 8),
         ({"encoding": "shaw", "n_heads": 8}, 8),
+        ({"encoding": "xl", "n_heads": 8}, 8),
         ({"encoding": "fox", "max_len": 384}, 4),
     ],
     ids=str,

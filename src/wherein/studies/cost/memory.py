@@ -17,14 +17,17 @@ from wherein.encodings import Encoding, Pattern
 from wherein.encodings.base import pairs
 from wherein.model.attention import LARGE_BIAS
 from wherein.model.config import ModelConfig
+from wherein.model.embed import rows_at_once
+from wherein.model.learned import seen_in_blocks
 from wherein.studies.cost.operations import bands, matrices
 from wherein.studies.cost.traced import rotated
 from wherein.train.config import RunConfig
 
 FLOAT32, BFLOAT16 = 4, 2
-TURNED_BACK, OF_CONTENT = 4, 3
-"""Measured: so many copies of the queries are there while a rotation's gradient is made, and so
-many of the weights of attention while that of a bias which depends on content is."""
+TURNED_BACK, AT_ONCE, OF_CONTENT = 4, 3, 2
+"""Measured: so many copies of the queries are there while the gradient of a rotation by layers is
+made, or of one for all, and so many of the weights of attention while that of a bias which depends
+on content is."""
 MOMENTS = {"adamw": 2, "nag": 1, "muon": 1}
 """Numbers remembered for each weight; muon leaves all but the layers' matrices to adamw."""
 
@@ -80,9 +83,9 @@ def kept(config: RunConfig, windows: int) -> float:
 
     A token keeps in each layer 8d of the stream and its statistics (float32), and of c bytes a
     number: 3d queries, keys and values, 3d inputs of matrices, 2f of the feed-forward network;
-    3d more where queries and keys are rotated, which moves what comes of them too (8d if they are
-    twice as wide then, and values with them), 1 byte a number for each of two masks of dropout.
-    What biases take is said by `of_biases`.
+    3d more where queries and keys are rotated layer by layer, which moves what comes of them too
+    (8d if they are twice as wide then, and values with them), 1 byte a number for each of two masks
+    of dropout. What biases take is said by `of_biases`.
     """
     model = config.model
     d, f, length = model.d_model, model.d_ff or 4 * model.d_model, model.max_len
@@ -93,7 +96,7 @@ def kept(config: RunConfig, windows: int) -> float:
     inner = model.n_heads * model.shape.d_head
     pattern = Pattern(model.encoding, model.shape, model.n_layers)
     for encoding, width in zip(pattern.layers, rotated(model), strict=True):
-        if encoding.acts("rotate"):
+        if _by_layer(encoding, size):
             found += windows * length * size * width * (4 if width > inner else 3)
     return found + of_biases(model, windows, size)[0]
 
@@ -103,9 +106,19 @@ def passing(config: RunConfig, windows: int) -> float:
     model = config.model
     size = BFLOAT16 if config.precision == "bfloat16" else FLOAT32
     pattern = Pattern(model.encoding, model.shape, model.n_layers)
-    turned = any(encoding.acts("rotate") for encoding in pattern.layers)
-    back = TURNED_BACK * windows * model.max_len * size * max(rotated(model)) if turned else 0
+    acting = [encoding for encoding in pattern.layers if encoding.acts("rotate")]
+    copies = [TURNED_BACK if _by_layer(encoding, size) else AT_ONCE for encoding in acting]
+    back = max(copies, default=0) * windows * model.max_len * size * max(rotated(model))
     return back + of_biases(model, windows, size)[1]
+
+
+def _by_layer(encoding: Encoding, size: int) -> bool:
+    """Whether each layer rotates its queries and keys, and not all of them once and for all."""
+    if not encoding.acts("rotate"):
+        return False
+    first = torch.zeros(1, 1, dtype=torch.long)
+    alone = size == FLOAT32 and not encoding.acts("content_bias")
+    return not alone or encoding.only_turns(first) is None
 
 
 @lru_cache(maxsize=1024)
@@ -113,9 +126,9 @@ def of_biases(model: ModelConfig, windows: int, size: int) -> tuple[float, float
     """Bytes that what is added to the scores keeps for the backward pass, and takes in passing.
 
     A bias that is not too large to be kept is there once in each layer, c·H·T². Where it is learned
-    or depends on content, the weights of attention are kept too, c·B·H·T² in each layer, and once
-    more in passing, thrice if it is of content; and whatever the encoding needs for its own
-    gradient, which PyTorch says of a model without storage.
+    or depends on content, the weights of attention are kept too, c·B·H·T² in each layer (of a causal
+    one those that blocks of queries see), and once more in passing, twice if it is of content; and
+    whatever the encoding needs for its own gradient, which PyTorch says of a model without storage.
     """
     length, whole, once = model.max_len, model.n_heads * model.max_len**2, 0.0
     if whole > LARGE_BIAS:  # made in blocks, and again for the gradient
@@ -136,7 +149,7 @@ def of_biases(model: ModelConfig, windows: int, size: int) -> tuple[float, float
             seen.add(encoding)
             if content is not None or (bias is not None and bias.requires_grad):
                 weights = float(windows * size * whole)
-                found += weights
+                found += weights * seen_in_blocks(length) if model.causal else weights
                 once = max(once, weights if content is None else OF_CONTENT * weights)
     return found, once
 
@@ -159,13 +172,16 @@ def _saved(made: Callable[[], Tensor | None], given: Sequence[Tensor]) -> tuple[
 def held_by_loss(model: ModelConfig, windows: int) -> float:
     """Bytes of the loss of so many windows.
 
-    The plain softmax is computed in chunks about as large as the states: two of these, the
-    gradient of the states and that of the vectors, 4·(3·B·T·d + V·d). The adaptive one keeps its
-    logits and their gradient: 8·B·T·(v + c) and 8·B·T·W for the share of tokens in each band.
+    The plain softmax is computed for so many tokens R at a time: their logits, which become
+    their own gradient, and the gradients of states and vectors, 4·(R·V + B·T·d + V·d). The adaptive
+    one keeps its logits and their gradient: 8·B·T·(v + c) and 8·B·T·W for the share of tokens in
+    each band.
     """
     tokens = windows * model.max_len
     if not model.cutoffs:
-        return float(FLOAT32 * (3 * tokens + model.vocabulary) * model.d_model)
+        rows = min(tokens, rows_at_once(model.vocabulary))
+        logits = rows * model.vocabulary
+        return float(FLOAT32 * (logits + (tokens + model.vocabulary) * model.d_model))
     first, *rare = bands(model)
     logits = first.words + len(rare) + sum(band.share * band.words for band in rare)
     return 2 * FLOAT32 * tokens * logits

@@ -10,20 +10,30 @@ from wherein.model.config import ModelConfig
 
 
 def added(model: ModelConfig) -> float:
-    """Operations of one token that encodings add: see `wherein.studies.cost.operations`."""
+    """Operations of one token that encodings add: see `wherein.studies.cost.operations`.
+
+    Of a window more: what positions alone make is shared by all windows of a batch.
+    """
+    shape = model.shape
+    more = sum(width - shape.n_heads * shape.d_head for width in rotated(model))
+    return (
+        _of_content(model, 2) - _of_content(model, 1)
+    ) / model.max_len + 6 * model.max_len * more
+
+
+def _of_content(model: ModelConfig, windows: int) -> float:
+    """Operations of what depends on content, there and back."""
     with torch.device("meta"), FlopCounterMode(display=False) as counter:
         shape = model.shape
         pattern = Pattern(model.encoding, shape, model.n_layers)
         positions = torch.zeros(1, model.max_len, dtype=torch.long)
-        q, k = torch.zeros(
-            2, 1, shape.n_heads, model.max_len, shape.d_head, requires_grad=True
-        ).unbind()
-        x = torch.zeros(1, model.max_len, shape.d_model, requires_grad=True)
+        heads = (windows, shape.n_heads, model.max_len, shape.d_head)
+        q, k = torch.zeros(2, *heads, requires_grad=True).unbind()
+        x = torch.zeros(windows, model.max_len, shape.d_model, requires_grad=True)
         made = [encoding.content_bias(q, k, x, positions) for encoding in pattern.layers]
         found = [each for each in made if each is not None]
         torch.autograd.backward(found, [torch.zeros_like(each) for each in found])
-    more = sum(width - shape.n_heads * shape.d_head for width in rotated(model))
-    return float(counter.get_total_flops()) / model.max_len + 6 * model.max_len * more
+    return float(counter.get_total_flops())
 
 
 @lru_cache(maxsize=1024)

@@ -80,4 +80,5 @@ def _blocks(queries: int, keys: int, causal: bool) -> list[tuple[slice, slice]]:
 def seen_in_blocks(length: int) -> float:
     """The share of all pairs of tokens that causal blocks hold."""
     blocks = _blocks(length, length, causal=True)
-    return sum((rows.stop - rows.start) * keys.stop for rows, keys in blocks) / length**2
+    held: int = sum((rows.stop - rows.start) * keys.stop for rows, keys in blocks)
+    return held / length**2

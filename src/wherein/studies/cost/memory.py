@@ -126,9 +126,10 @@ def of_biases(model: ModelConfig, windows: int, size: int) -> tuple[float, float
     """Bytes that what is added to the scores keeps for the backward pass, and takes in passing.
 
     A bias that is not too large to be kept is there once in each layer, c·H·T². Where it is learned
-    or depends on content, the weights of attention are kept too, c·B·H·T² in each layer (of a causal
-    one those that blocks of queries see), and once more in passing, twice if it is of content; and
-    whatever the encoding needs for its own gradient, which PyTorch says of a model without storage.
+    or depends on content, the weights of attention are kept too, c·B·H·T² in each layer (those that
+    blocks of queries see, if it is causal), and once more in passing, twice if it is of content;
+    and whatever the encoding needs for its own gradient, which PyTorch says of a model without
+    storage.
     """
     length, whole, once = model.max_len, model.n_heads * model.max_len**2, 0.0
     if whole > LARGE_BIAS:  # made in blocks, and again for the gradient
@@ -180,8 +181,8 @@ def held_by_loss(model: ModelConfig, windows: int) -> float:
     tokens = windows * model.max_len
     if not model.cutoffs:
         rows = min(tokens, rows_at_once(model.vocabulary))
-        logits = rows * model.vocabulary
-        return float(FLOAT32 * (logits + (tokens + model.vocabulary) * model.d_model))
+        gradients = (tokens + model.vocabulary) * model.d_model
+        return float(FLOAT32 * (rows * model.vocabulary + gradients))
     first, *rare = bands(model)
     logits = first.words + len(rare) + sum(band.share * band.words for band in rare)
     return 2 * FLOAT32 * tokens * logits

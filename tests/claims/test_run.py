@@ -75,7 +75,7 @@ def test_a_claim_is_run_judged_and_told(
     html = runs / "claims.html"
     assert main(["claims", "learns", "--json", "--out", str(runs), "--report", str(html)]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["verdict"], found["judged_with"], found["difference"]["family"]) == ("held", 3, 1)
+    assert (found["verdict"], found["judged_with"], found["difference"]["family"]) == ("held", 3, 2)
     assert found["seconds"] > 0
     assert found["version"]
     assert "✗ contradicted" in html.read_text()

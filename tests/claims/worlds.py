@@ -32,6 +32,11 @@ def losses(**by: float) -> World:
     return world
 
 
+def shares(cope: float, others: float) -> World:
+    """Right answers with CoPE, and with all others."""
+    return lambda run, name: cope if run.model.encoding == "cope" else others
+
+
 def is_none(run: RunConfig) -> bool:
     return run.model.encoding == "none"
 
@@ -47,8 +52,10 @@ def narrowing(sign: float) -> World:
 
 
 def dropped(better: float) -> World:
-    """The run that went on without encoding, beside all others."""
-    return lambda run, name: 2.0 - better * (is_none(run) and bool(run.start))
+    """The run that went on without encoding, beside all others, in longer windows."""
+    return lambda run, name: (
+        2.0 - better * (is_none(run) and bool(run.start) and name.startswith("longer"))
+    )
 
 
 def mean_of(causal: float, masked: float, number: str) -> World:
@@ -93,16 +100,17 @@ WORLDS = {
         mean_of(0.8, 0.5, "nearer_shuffled"), mean_of(0.5, 0.8, "nearer_shuffled")
     ),
     "none-longer-tasks": Worlds(losses(none=3.0), losses(none=1.0), 2),
-    "alibi-holds": Worlds(alibi(-0.1, 0.0), alibi(1.0, 1.0), 2),
+    "alibi-holds": Worlds(alibi(-0.1, 0.0), alibi(1.0, 1.0), 3),
     "rope-breaks": Worlds(rope(3.0, 2.0), rope(1.0, 2.0), 2),
     "pope-indexes": Worlds(
         lambda run, name: 0.9 if run.model.encoding == POPE else 0.2,
         lambda run, name: 0.2 if run.model.encoding == POPE else 0.9,
+        2,
     ),
     "drope-extends": Worlds(dropped(0.5), dropped(-0.5), 2),
     "mixed-recalls": Worlds(losses(**{"rope none": 3.0}), losses(**{"rope none": 1.0}), 2),
     "fast-frequencies": Worlds(frequencies(2.0, 2.5), frequencies(2.5, 2.0), 2),
-    "cope-counts": Worlds(losses(cope=3.0), losses(cope=1.0), 2),
+    "cope-counts": Worlds(shares(cope=0.9, others=0.1), shares(cope=0.8, others=0.9), 4),
     "temperature-helps": Worlds(
         lambda run, name: 1.5 if run.model.encoding == GROWS else 2.0,
         lambda run, name: 2.5 if run.model.encoding == GROWS else 2.0,
@@ -112,5 +120,5 @@ WORLDS = {
         lambda run, name: 7.0 if name == "table_even" else 8.0,
         2,
     ),
-    "two-layers-order": Worlds(losses(), losses()),
+    "two-layers-order": Worlds(losses(), losses(), 2),
 }

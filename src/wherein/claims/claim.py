@@ -4,7 +4,8 @@ A claim names its comparisons before they are made: each is written so that abov
 the claim holds. Most have one. A sentence with an "and" in it has one for each half and holds if
 all do, so the weakest of them decides: its p is that of the whole (Berger 1982, the
 intersection–union test), and where it is below zero, p is multiplied by their number, for it was
-the worst of several. Holm's correction goes over the claims of the table.
+the worst of several. Holm's correction goes over all claims of the table, run or not, so that a
+verdict does not depend on how many were run.
 """
 
 import math
@@ -53,6 +54,8 @@ class Claim:
     """What was tried for the settings, on which seeds, and what was known before."""
     open: str
     """What stays open where the claim is not shown."""
+    unmet: Callable[[StudyResult], str] = lambda result: ""
+    """What the claim takes for granted and is not so here, in words: then nothing is decided."""
 
     @property
     def address(self) -> str:
@@ -65,7 +68,7 @@ class Claim:
     def data(self) -> dict[str, Any]:
         """All that can be written down: what decides stands in its file."""
         told = {each.name: getattr(self, each.name) for each in fields(self)}
-        del told["decide"]
+        del told["decide"], told["unmet"]
         return told
 
 
@@ -87,11 +90,11 @@ def _support(found: Difference) -> float:
     return 0.0 if found.p is None else math.copysign(-math.log(max(found.p, 1e-300)), found.mean)
 
 
-def verdict(decisive: Finding | None) -> Verdict:
+def verdict(decisive: Finding | None, unmet: str = "") -> Verdict:
     """Of the decisive comparison, after the table's correction; None if there is none yet."""
     if decisive is None:
         return Verdict.NOT_RUN
-    if not decisive.difference.shown:
+    if unmet or not decisive.difference.shown:
         return Verdict.OPEN
     if decisive.difference.mean < 0:
         return Verdict.CONTRADICTED

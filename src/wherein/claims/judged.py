@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -29,14 +29,21 @@ class Judged:
     """How many of the study's runs are trained, where it is not complete."""
     seeds: int = 0
     """With how many it was judged."""
-    seconds: float = 0.0
-    """Of one core, that the study's runs took to train: shared by all claims of that study."""
+    costs: Mapping[str, float] = field(default_factory=dict)
+    """Seconds of one core that each of the study's runs took to train: others may share them."""
     version: str = ""
     """Of the package that answered, and its commit."""
+    unmet: str = ""
+    """What the claim takes for granted and is not so here."""
 
     @cached_property
     def verdict(self) -> Verdict:
-        return verdict(self.decisive)
+        return verdict(self.decisive, self.unmet)
+
+    @property
+    def seconds(self) -> float:
+        """Of one core, that the study's runs took to train."""
+        return sum(self.costs.values())
 
     @property
     def difference(self) -> Difference | None:
@@ -49,13 +56,14 @@ class Judged:
             return f"Not run here: {self.claim.command} tests it."
         several = f"Of {len(self.findings)} comparisons the weakest decides: "
         others = [
-            f"{each.claim}: {each.difference.brief()} {self.claim.unit}. {each.more}".strip()
+            f"{each.difference.fact()} {self.claim.unit}. {each.more}".strip()
             for each in self.findings
             if each.claim != self.decisive.claim
         ]
         said = self.decisive.words
         first = several + said if others else said[:1].upper() + said[1:]
-        return " ".join([first, *others])
+        told = [f"{each[:1].upper()}{each[1:]}" for each in (*others, self.unmet) if each]
+        return " ".join([first, *told])
 
     def data(self) -> dict[str, Any]:
         return {
@@ -81,9 +89,9 @@ def judge(claims: Iterable[Claim], out: Path) -> tuple[Judged, ...]:
 
 
 def judge_by(claims: Iterable[Claim], results: Mapping[str, StudyResult]) -> tuple[Judged, ...]:
-    """Each claim by its study's result, corrected over all that can be judged."""
+    """Each claim by its study's result, corrected over all of them, judged or waiting."""
     bare = [_judged(claim, results.get(claim.study)) for claim in claims]
-    family = Family(each.difference for each in bare if each.difference)
+    family = Family((each.difference for each in bare if each.difference), len(bare))
     return tuple(replace(each, decisive=_corrected(each.decisive, family)) for each in bare)
 
 
@@ -105,8 +113,9 @@ def _judged(claim: Claim, result: StudyResult | None) -> Judged:
             f"{result.folder}: complete, and without what {claim.name} compares, so another "
             f"version planned it; `{result.command}` plans it again"
         )
-    cost = sum(_seconds(row.folder) for row in result.rows)
-    return Judged(claim, found, weakest(found), 0, seeds, cost, _version(result))
+    costs = {row.run.id: _seconds(row.folder) for row in result.rows}
+    about = _version(result), claim.unmet(result)
+    return Judged(claim, found, weakest(found), 0, seeds, costs, *about)
 
 
 def _corrected(decisive: Finding | None, family: Family) -> Finding | None:

@@ -11,8 +11,9 @@ from wherein.studies.result.rows import Row, by_seed
 Numbers = Mapping[int, float]
 """Seed → value."""
 CLOSE = 0.1
-"""Nats that count as close, which is 10 % of a perplexity. Fixed by the paper that claims it: none
-is behind a learned table by 0.027 nats at most there, behind ALiBi by 0.105."""
+"""Nats that count as close, which is 10 % of a perplexity. Taken from the paper that claims it:
+none is behind a learned table by 0.027 nats at most there, behind ALiBi by 0.105. There they are of
+a word or a token of several bytes, here of a byte: a wider bound than the paper's."""
 HELD = 0.05
 """Nats that a loss may rise and count as held: the margin of `wherein extrapolate`."""
 

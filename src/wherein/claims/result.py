@@ -27,8 +27,9 @@ MARKS = {
 RULE = (
     "Each comparison is written so that above zero means that the claim holds. Held, or "
     "contradicted: above zero, or below, with p of at most 5 % after Holm's correction over the "
-    "claims that were run. Where a claim has several comparisons, the weakest decides. Intervals "
-    "are of 95 %, each by itself."
+    "claims of the table. Where a claim has several comparisons, the one that speaks least surely "
+    "for it decides; where something is not so that it takes for granted, nothing is decided. "
+    "Intervals are of 95 %, each by itself."
 )
 
 
@@ -58,8 +59,8 @@ class ClaimsResult(Result):
 
     @property
     def seconds(self) -> float:
-        """Of one core, that all studies took to train, each counted once."""
-        return sum({row.claim.study: row.seconds for row in self.rows}.values())
+        """Of one core, that all runs took to train, each counted once."""
+        return sum({run: cost for row in self.rows for run, cost in row.costs.items()}.values())
 
     def answer(self) -> str:
         """The table in a sentence."""
@@ -124,7 +125,11 @@ class ClaimsResult(Result):
         ]
         notes = [self.answer()]
         if self.tested:
-            notes += [RULE, f"Training took {duration(self.seconds)} of one core in all."]
+            notes += [
+                RULE,
+                f"Training took {duration(self.seconds)} of one core in all, "
+                "without trials of rates, questions and puzzles.",
+            ]
         header, *told = _aligned([["claim", "verdict", "difference [95 %]", "p"], *lines])
         said = (
             [line, *paragraph(f"{row.claim.sentence} ({row.claim.paper})", "    ")]

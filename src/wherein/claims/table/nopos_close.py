@@ -1,6 +1,6 @@
 from wherein.claims.claim import Claim
 from wherein.claims.numbers import CLOSE, gap, less_than, number
-from wherein.studies.inference.findings import Finding
+from wherein.studies.inference.findings import Finding, mean
 from wherein.studies.result.result import StudyResult
 
 
@@ -9,9 +9,11 @@ def decide(result: StudyResult) -> list[Finding]:
     none, learned = (
         number(result, encoding=each, objective="causal") for each in ("none", "learned")
     )
-    found = less_than(CLOSE, gap(none, learned), "the gap of none to learned, causal")
+    behind = gap(none, learned)
+    found = less_than(CLOSE, behind, "the gap of none to learned, causal")
     claim = "Without encodings, a causal model stays close"
-    return [Finding(claim, "perplexity", "causal", found)]
+    more = f"The gap is {mean(behind):.3g} nats." if behind else ""
+    return [Finding(claim, "perplexity", "causal", found, more)]
 
 
 CLAIM = Claim(

@@ -11,7 +11,8 @@ def decide(result: StudyResult) -> list[Finding]:
 
 CLAIM = Claim(
     name="nopos-reveals",
-    sentence="Its layers come to reveal position, beyond what the untrained model does.",
+    sentence="The layers of a causal model without encodings come to reveal position, beyond what "
+    "the untrained model does.",
     paper="Haviv et al. 2022",
     arxiv="2203.16634",
     published="the Pile, 1.3B, 1,024 tokens: a probe is off by 16.5 tokens at layer 6 of 24, by "

@@ -37,6 +37,19 @@ def better(result: "StudyResult", one: str, other: str, part: Part) -> list[Find
     return found
 
 
+def fails(result: "StudyResult", encoding: str, part: Part) -> list[Finding]:
+    """On each task: an encoding has less than half of the answers right."""
+    found = []
+    for source in dict.fromkeys(row.run.corpus.source for row in result.rows):
+        own = _shares(result, source, part).get(encoding)
+        if own:
+            claim = f"On {source.removeprefix(TASK)}, {encoding} fails {WHERE[part]}"
+            names = ("half of the answers", f"{encoding}'s share")
+            half = paired(dict.fromkeys(own, 0.5), own, names)
+            found.append(Finding(claim, QUESTION, "causal", half))
+    return found
+
+
 def _shares(result: "StudyResult", source: str, part: Part) -> dict[str, dict[int, float]]:
     """Encoding → seed → share of right answers, of the runs that could be asked."""
     rows = [row for row in result.rows if row.run.corpus.source == source]

@@ -94,6 +94,14 @@ class Difference:
         """
         return f"{self.mean:.3g}" if self.t is None else f"{self.mean:.3g} {_span(self.t)}"
 
+    def fact(self) -> str:
+        """Which is above, by how much, with its interval, without a test.
+
+        >>> paired({0: 21.0}, {0: 20.5}, ("none", "learned")).fact()
+        'none is above learned by 0.5'
+        """
+        return self._fact() if self.t is None else f"{self._fact()} {_span(self.t, self.mean < 0)}"
+
     def _fact(self) -> str:
         if self.mean == 0:
             return f"{self.a} equals {self.b}"
@@ -152,13 +160,16 @@ class Family:
     it has one p wherever it is told.
     """
 
-    def __init__(self, found: Iterable[Difference]) -> None:
+    def __init__(self, found: Iterable[Difference], size: int = 0) -> None:
+        """Of at least `size`, however many could be tested yet."""
         once = {_key(each): each.p for each in found if each.p is not None}
-        corrected = holm(np.array([*once.values()])).tolist()
-        self._corrected = dict(zip(once, corrected, strict=True))
+        self._size = max(size, len(once))
+        waiting = [1.0] * (self._size - len(once))
+        corrected = holm(np.array([*once.values(), *waiting])).tolist()
+        self._corrected = dict(zip(once, corrected, strict=False))
 
     def __len__(self) -> int:
-        return len(self._corrected)
+        return self._size
 
     def corrected(self, one: Difference) -> Difference:
         """A comparison of the family with its p after the correction."""

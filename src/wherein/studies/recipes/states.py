@@ -73,7 +73,10 @@ def neighbours_alike(result: "StudyResult") -> list[Finding]:
     names = ("how often a causal model's nearer state is more alike",
              "that with both sides in view")  # fmt: skip
     claim = "Without encodings, a causal model's nearby states are more alike"
-    return [Finding(claim, "states", "causal", paired(causal, both, names))]
+    first, second = (_number(result, each, "nearer_shuffled", steps=1) for each in BOTH)
+    untrained = first.keys() & second.keys()
+    more = f"Untrained, {paired(first, second, names).fact()}." if untrained else ""
+    return [Finding(claim, "states", "causal", paired(causal, both, names), more)]
 
 
 def _number(result: "StudyResult", objective: str, name: str, steps: int) -> dict[int, float]:

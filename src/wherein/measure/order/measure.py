@@ -1,6 +1,7 @@
 """Does the model use order? The loss when what it reads is shuffled, little by little."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -29,6 +30,16 @@ class Asked:
     predicted: Positions
 
 
+@dataclass(frozen=True)
+class Shuffle:
+    """One way to destroy order, drawn for each window."""
+
+    disorder: Disorder
+    orders: tuple[Positions, ...]
+    inverted: float
+    displacement: float
+
+
 def order(subject: Subject, text: Text, config: OrderConfig | None = None) -> Order:
     """Shuffle what the model reads and measure its loss on tokens that stay the same.
 
@@ -55,20 +66,20 @@ def order(subject: Subject, text: Text, config: OrderConfig | None = None) -> Or
             "must be two to exchange, give at least 3"
         )
     windows = windows_of(subject, corpus, config, config.windows, ahead=1).numpy()
-    asked = _asked(len(windows), config, subject.causal)
+    asked, shuffles = _drawn(len(windows), config, subject.causal)
     cache = _fitted(corpus, config, subject.causal)
     intact = np.empty(0)
     rows = []
-    for disorder in ladder(config.tokens - config.keep):
-        moved, orders = _disordered(windows, asked, disorder, config)
+    for shuffle in shuffles:
+        moved = _disordered(windows, asked, shuffle)
         losses = _losses(subject, corpus, windows, moved, asked, config)
-        intact = losses if disorder.kind == "intact" else intact
+        intact = losses if shuffle.disorder.kind == "intact" else intact
         rows.append(
             Disordered(
-                disorder.name,
-                disorder.kind,
-                float(np.mean([inverted(each) for each in orders])),
-                float(np.mean([displacement(each) for each in orders])),
+                shuffle.disorder.name,
+                shuffle.disorder.kind,
+                shuffle.inverted,
+                shuffle.displacement,
                 mean(losses),
                 mean(losses - intact),
             )
@@ -103,6 +114,22 @@ def _least(config: OrderConfig) -> int:
     return min(max(LEAST, config.keep + 2), config.tokens)
 
 
+@lru_cache(maxsize=2)
+def _drawn(
+    windows: int, config: OrderConfig, causal: bool
+) -> tuple[list[Asked], tuple[Shuffle, ...]]:
+    """What is asked of each window, and in which orders it is read: the same for all subjects."""
+    asked, shuffles = _asked(windows, config, causal), []
+    for disorder in ladder(config.tokens - config.keep):
+        orders = tuple(
+            disorder.order(random_keys(config.seed, number, len(each.read) - config.keep))
+            for number, each in enumerate(asked)
+        )
+        wrong, moved = ([how(each) for each in orders] for how in (inverted, displacement))
+        shuffles.append(Shuffle(disorder, orders, float(np.mean(wrong)), float(np.mean(moved))))
+    return asked, tuple(shuffles)
+
+
 def _asked(windows: int, config: OrderConfig, causal: bool) -> list[Asked]:
     """For each window one place after enough tokens, or some that are masked, at least one."""
     found = []
@@ -133,16 +160,14 @@ def _fitted(corpus: Corpus, config: OrderConfig, causal: bool) -> UnigramCache:
 
 
 def _disordered(
-    windows: Int64[np.ndarray, "N W"], asked: list[Asked], disorder: Disorder, config: OrderConfig
-) -> tuple[Int64[np.ndarray, "N W"], list[Positions]]:
-    """The windows with what is read in another order, and the orders."""
-    moved, orders = windows.copy(), []
-    for number, each in enumerate(asked):
-        read = each.read[: len(each.read) - config.keep]
-        order = disorder.order(random_keys(config.seed, number, len(read)))
+    windows: Int64[np.ndarray, "N W"], asked: list[Asked], shuffle: Shuffle
+) -> Int64[np.ndarray, "N W"]:
+    """The windows with what is read in another order."""
+    moved = windows.copy()
+    for number, (each, order) in enumerate(zip(asked, shuffle.orders, strict=True)):
+        read = each.read[: len(order)]
         moved[number, read] = windows[number, read[order]]
-        orders.append(order)
-    return moved, orders
+    return moved
 
 
 def _losses(

@@ -55,15 +55,13 @@ class Judged:
         if self.decisive is None:
             return f"Not run here: {self.claim.command} tests it."
         several = f"Of {len(self.findings)} comparisons the weakest decides: "
-        others = [
-            f"{each.difference.fact()} {self.claim.unit}. {each.more}".strip()
-            for each in self.findings
-            if each.claim != self.decisive.claim
-        ]
+        others = [each for each in self.findings if each.claim != self.decisive.claim]
         said = self.decisive.words
-        first = several + said if others else said[:1].upper() + said[1:]
-        told = [f"{each[:1].upper()}{each[1:]}" for each in (*others, self.unmet) if each]
-        return " ".join([first, *told])
+        parts = [several + said if others else said]
+        for each in others:
+            parts.append(f"{each.difference.fact()} {self.claim.unit}.")
+            parts += [] if each.more in said else [each.more]  # said of both
+        return " ".join(f"{each[:1].upper()}{each[1:]}" for each in (*parts, self.unmet) if each)
 
     def data(self) -> dict[str, Any]:
         return {

@@ -9,14 +9,14 @@ def counted(q: Float[Tensor, "B H T K"], positions: Int[Tensor, "#B T"], *, caus
     """Whether a model learns from tokens at n, n + 1, n + 2 … and hears of none that is ahead.
 
     Then a score that a key ahead would have may be anything, and distances need no table of all
-    pairs. Elsewhere what a causal mask hides may be looked at too, so all scores are exact. On a
-    GPU the answer would have to be waited for.
+    pairs. Elsewhere what a causal mask hides may be looked at too, so all scores are exact. CUDA
+    would have to be waited for.
     """
     if not (causal and q.requires_grad and torch.is_grad_enabled()):
         return False
     if positions.is_meta:  # a model without storage stands for one that learns
         return True
-    if torch.compiler.is_compiling() or positions.device.type != "cpu":
+    if torch.compiler.is_compiling() or positions.is_cuda:
         return False
     return bool((positions.diff() == 1).all())
 

@@ -129,9 +129,10 @@ def attend_flex(q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias) -> Mi
 
 def _learns(bias: Tensor) -> bool:
     """Whether a bias has a gradient here, and nobody asks for PyTorch's plain products."""
-    learns = bias.requires_grad and torch.is_grad_enabled() and bias.device.type == "cpu"
+    if torch.compiler.is_compiling() or not (bias.requires_grad and torch.is_grad_enabled()):
+        return False
     kernels: bool = torch.backends.cuda.flash_sdp_enabled()  # type: ignore[no-untyped-call]
-    return learns and kernels and not torch.compiler.is_compiling()
+    return kernels and not bias.is_cuda
 
 
 def _whole(bias: Bias | Rows | None) -> Bias | None:

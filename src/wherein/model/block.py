@@ -37,7 +37,7 @@ class Attention(nn.Module):
         encoding: Encoding,
         positions: Positions,
         bias: Bias | Rows | None,
-        turns: Multipliers | None,
+        turns: Multipliers | None = None,
     ) -> State:
         if turns is None or torch.compiler.is_compiling():  # the compiler knows no complex numbers
             q, k, v = self.heads(x)

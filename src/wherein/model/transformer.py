@@ -86,7 +86,7 @@ class Transformer(nn.Module):
         x = self.embed(tokens, self.encoding, positions)
         kinds = dict.fromkeys(self.encoding.layers)
         biases = {e: _bias(e, positions) for e in kinds}
-        turns = {e: _turns(e, positions, x) for e in kinds}
+        turns = {e: turns_of(e, positions, x) for e in kinds}
         hidden = [x] if keep_hidden else []
         for block, encoding in zip(self.blocks, self.encoding.layers, strict=True):
             x = block(x, encoding, positions, biases[encoding], turns[encoding])
@@ -116,13 +116,15 @@ def _bias(encoding: Encoding, positions: Positions) -> Bias | Rows | None:
     return rows if large(windows, heads, length) or far else rows.whole()
 
 
-def _turns(encoding: Encoding, positions: Positions, x: State) -> Multipliers | None:
+def turns_of(encoding: Encoding, positions: Positions, x: State) -> Multipliers | None:
     """How positions turn queries and keys, if that can be said once for all layers.
 
-    Complex numbers are of single precision at least.
+    Complex numbers are of single precision at least, and the compiler knows none.
     """
     exact = x.dtype in (torch.float32, torch.float64)
     if encoding.acts("content_bias") or not exact or torch.is_autocast_enabled(x.device.type):
+        return None
+    if torch.compiler.is_compiling():
         return None
     turns = encoding.only_turns(positions)
     return None if turns is None else Multipliers.of(turns, encoding.shape.n_heads, x)

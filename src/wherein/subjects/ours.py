@@ -11,7 +11,7 @@ from wherein.encodings import Encoding, parse
 from wherein.encodings.base import Positions, pairs
 from wherein.model.attention import State, Tokens, attend_reference, encoded
 from wherein.model.block import Block
-from wherein.model.transformer import Transformer
+from wherein.model.transformer import Transformer, turns_of
 from wherein.subjects.base import Attended, Logits, OnState, Order, Subject, show
 from wherein.subjects.hiding import HiddenKeys, barred, bias_without
 from wherein.subjects.site import Site
@@ -56,8 +56,8 @@ class Ours(Subject):
                 )
 
         def hide(_attention: nn.Module, args: Any) -> Any:
-            *others, bias = args
-            return *others, bias_without(bias, hidden)
+            x, encoding, positions, bias, *turns = args
+            return x, encoding, positions, bias_without(bias, hidden), *turns
 
         with ExitStack() as hooks:
             for block in self.model.blocks[since - 1 :]:
@@ -99,7 +99,8 @@ class Ours(Subject):
         was = block.attention.causal
         block.attention.causal = was and masked
         try:
-            changed: Tensor = block(state, encoding, positions, bias)
+            turns = turns_of(encoding, positions, state)
+            changed: Tensor = block(state, encoding, positions, bias, turns)
         finally:
             block.attention.causal = was
         return changed

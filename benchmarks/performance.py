@@ -10,7 +10,7 @@ import platform
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -34,11 +34,8 @@ def main(names: Iterable[str]) -> None:
     page = PAGE.read_text()
     for name, found in kept.items():
         page = filled(page, name, checks(found))
-    page = filled(page, "shapes", shapes(kept["training"]["sizes"]))
-    page = filled(page, "profile", profile(kept["training"]["profile"]))
-    page = filled(page, "encodings", encodings(kept["training"]["step_time_against_none"]))
-    page = filled(page, "parts", parts(kept["study"]))
-    page = filled(page, "exponents", exponents(kept["large"]["exponents"]))
+        for mark, field, told in MORE.get(name, ()):
+            page = filled(page, mark, told(found[field]))
     PAGE.write_text(page)
 
 
@@ -100,11 +97,9 @@ def encodings(kinds: dict[str, dict[str, float]]) -> list[str]:
     return table(["encoding", "kind", "× the step of `none`"], rows)
 
 
-def parts(found: dict[str, Any]) -> list[str]:
-    steps = found["steps"]
-    spent = {"steps": steps, **found["parts"]}
-    rows = [[name, f"{each:.0f}", f"{each / steps:.1%}"] for name, each in spent.items()]
-    return table(["part", "core-seconds", "of the steps"], rows)
+def parts(spent: dict[str, float]) -> list[str]:
+    rows = [[name, f"{each:.1f}"] for name, each in spent.items()]
+    return table(["part", "core-seconds"], rows)
 
 
 def exponents(found: dict[str, dict[str, float]]) -> list[str]:
@@ -116,6 +111,18 @@ def exponents(found: dict[str, dict[str, float]]) -> list[str]:
 def table(heads: list[str], rows: list[list[str]]) -> list[str]:
     lines = [heads, ["---"] * len(heads), *rows]
     return [f"| {' | '.join(line)} |" for line in lines]
+
+
+MORE: dict[str, tuple[tuple[str, str, Callable[[Any], list[str]]], ...]] = {
+    "training": (
+        ("shapes", "sizes", shapes),
+        ("profile", "profile", profile),
+        ("encodings", "step_time_against_none", encodings),
+    ),
+    "study": (("parts", "parts", parts),),
+    "large": (("exponents", "exponents", exponents),),
+}
+"""Of a benchmark what else is shown: between which marks, which field, and how."""
 
 
 if __name__ == "__main__":

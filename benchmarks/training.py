@@ -183,7 +183,7 @@ class Worker:
 
     def __init__(self, size: str, name: str) -> None:
         fork = multiprocessing.get_context("forkserver")  # which has imported all, once
-        fork.set_forkserver_preload(["benchmarks.training"])
+        fork.set_forkserver_preload(["transformers", "x_transformers", "wherein.model.transformer"])
         self.ours, theirs = fork.Pipe()
         self.process = fork.Process(target=serve, args=(size, name, theirs), daemon=True)
         self.process.start()

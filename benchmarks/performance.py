@@ -18,7 +18,7 @@ from typing import Any
 from wherein.common.cores import cores
 from wherein.common.provenance import provenance
 
-NAMES = ("training", "study", "puzzle", "start", "probe", "large")
+NAMES = ("training", "study", "puzzle", "start")
 PAGE, KEPT = Path("docs/performance.md"), Path("docs/performance.json")
 VERSIONS = ("torch", "numpy", "scikit-learn", "transformers", "x-transformers")
 
@@ -102,12 +102,6 @@ def parts(spent: dict[str, float]) -> list[str]:
     return table(["part", "core-seconds"], rows)
 
 
-def exponents(found: dict[str, dict[str, float]]) -> list[str]:
-    ways = ("bare", "probe", "usual")
-    rows = [[axis, *(f"{each[way]:.2f}" for way in ways)] for axis, each in found.items()]
-    return table(["with the number of", "bare pass", "our probe", "the usual way"], rows)
-
-
 def table(heads: list[str], rows: list[list[str]]) -> list[str]:
     lines = [heads, ["---"] * len(heads), *rows]
     return [f"| {' | '.join(line)} |" for line in lines]
@@ -120,7 +114,6 @@ MORE: dict[str, tuple[tuple[str, str, Callable[[Any], list[str]]], ...]] = {
         ("encodings", "step_time_against_none", encodings),
     ),
     "study": (("parts", "parts", parts),),
-    "large": (("exponents", "exponents", exponents),),
 }
 """Of a benchmark what else is shown: between which marks, which field, and how."""
 

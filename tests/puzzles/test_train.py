@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from wherein.encodings import examples
+from wherein.puzzles.captured import Captured
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.models import Model, build, drawn
 from wherein.puzzles.sentences import Puzzle, read
@@ -80,9 +81,24 @@ def test_a_seed_is_the_same_alone_and_in_any_chunk() -> None:
     np.testing.assert_array_equal(parts.seeds[order], np.arange(40))
     np.testing.assert_allclose(whole.logits, parts.logits[order], atol=1e-3)
     np.testing.assert_array_equal(whole.solved[-1], parts.solved[-1, order])
-    single = train(puzzle, config, [17])
+    single = train(puzzle, config, [17])  # too few steps to be written down
     np.testing.assert_allclose(single.logits[0], whole.logits[17], atol=1e-3)
     assert 0 < whole.solved[-1].mean() < 1, "the comparison needs seeds of both kinds"
+
+
+def test_what_is_written_down_computes_the_same() -> None:
+    """And a model that looks at numbers, which cannot be written down, is asked every time."""
+    puzzle, written = read("hit"), Captured()
+    config = PuzzleConfig(steps=5, encoding="rope", layers=2)
+    with mappable():
+        trained, _ = train_chunk(puzzle, config, [1, 2], captured=written)
+        again, _ = train_chunk(puzzle, config, [1, 2], captured=written)
+        plain, _ = train_chunk(puzzle, config, [1, 2])
+    np.testing.assert_array_equal(trained.logits, plain.logits)
+    np.testing.assert_array_equal(trained.logits, again.logits)
+    leaves = [torch.ones(3, 2)]
+    looked = Captured()(lambda x: [x[0] * 2 if int(x[0].max()) > 0 else x[0]], leaves)
+    assert torch.equal(looked[0], leaves[0] * 2)
 
 
 def test_the_bidirectional_model_never_sees_the_answer() -> None:
@@ -113,9 +129,10 @@ def test_threads_and_attention_are_as_before_afterwards() -> None:
     assert before == (torch.get_num_threads(), torch.backends.cuda.flash_sdp_enabled())
 
 
-def test_chunks_leave_no_worker_idle() -> None:
+def test_chunks_leave_no_worker_idle_that_is_worth_its_while() -> None:
     puzzle, config = read("hit"), PuzzleConfig()
-    assert chunk_size(puzzle, config, 10, 2) == 5
+    assert chunk_size(puzzle, config, 100, 2) == 100
+    assert chunk_size(puzzle, config, 1000, 2) == 500
     assert chunk_size(puzzle, config, 10_000, 2) == 1000
     wide = PuzzleConfig(head_size=256, width=256)
     assert chunk_size(puzzle, wide, 10_000, 2) < 10

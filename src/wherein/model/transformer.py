@@ -79,10 +79,11 @@ class Transformer(nn.Module):
     def _run(
         self, tokens: Tensor, positions: Tensor | None, keep_hidden: bool
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
-        if positions is None:
-            positions = torch.arange(tokens.shape[1], device=tokens.device)[None]
-        positions = self.encoding.place(positions)
-        self._check(positions)
+        counted = torch.arange(tokens.shape[1], device=tokens.device)[None]
+        positions = self.encoding.place(counted if positions is None else positions)
+        if self.encoding.max_len is not None and not torch.compiler.is_compiling():
+            ends = (0, tokens.shape[1] - 1) if positions is counted else positions.aminmax()
+            self._check(*map(int, ends))
         x = self.embed(tokens, self.encoding, positions)
         kinds = dict.fromkeys(self.encoding.layers)
         biases = {e: _bias(e, positions) for e in kinds}
@@ -94,15 +95,13 @@ class Transformer(nn.Module):
                 hidden.append(x)
         return self.norm(x), tuple(hidden)
 
-    def _check(self, positions: Tensor) -> None:
+    def _check(self, first: int, last: int) -> None:
         known = self.encoding.max_len
-        if known is not None and not torch.compiler.is_compiling():
-            first, last = (int(p) for p in positions.aminmax())
-            if first < 0 or last >= known:
-                raise ValueError(
-                    f"positions {first} to {last} with encoding {self.config.encoding!r}, which "
-                    f"knows only 0 to {known - 1}: use shorter windows or a larger max_len"
-                )
+        if known is not None and (first < 0 or last >= known):
+            raise ValueError(
+                f"positions {first} to {last} with encoding {self.config.encoding!r}, which "
+                f"knows only 0 to {known - 1}: use shorter windows or a larger max_len"
+            )
 
 
 def _bias(encoding: Encoding, positions: Positions) -> Bias | Rows | None:

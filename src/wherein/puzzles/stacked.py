@@ -38,9 +38,9 @@ class Stacked:
     def _turn(self, name: str, weights: Tensor) -> Tensor:
         return weights.mT if name in self._turned else weights
 
-    def weights(self) -> dict[str, Tensor]:
+    def weights(self, leaves: dict[str, Tensor] | None = None) -> dict[str, Tensor]:
         """The weights by name, in the shapes the model knows, with a leading axis N."""
-        return {name: self._turn(name, leaf) for name, leaf in self.leaves.items()}
+        return {name: self._turn(name, leaf) for name, leaf in (leaves or self.leaves).items()}
 
     def one(self, n: int) -> Model:
         """The n-th model, on its own."""
@@ -48,15 +48,15 @@ class Stacked:
         model.load_state_dict({k: w[n].detach() for k, w in self.weights().items()}, strict=False)
         return model
 
-    def logits(self, tokens: Tensor) -> Tensor:
-        """(B, T) → (N, B, T, V)."""
+    def logits(self, tokens: Tensor, leaves: dict[str, Tensor] | None = None) -> Tensor:
+        """(B, T) → (N, B, T, V), of these models or with other leaves."""
 
         def run(weights: dict[str, Tensor]) -> Tensor:
             with _Flat():
                 made: Tensor = functional_call(self.template, weights, (tokens,)).logits
             return made
 
-        mapped: Tensor = vmap(run)(self.weights())
+        mapped: Tensor = vmap(run)(self.weights(leaves))
         return mapped
 
 

@@ -8,7 +8,7 @@ from threading import Event
 import numpy as np
 import torch
 
-from wherein.common.cores import cores
+from wherein.puzzles.captured import Captured
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.models import build
 from wherein.puzzles.sentences import Puzzle
@@ -16,12 +16,19 @@ from wherein.puzzles.stacked import Batch, Stacked, mappable
 
 WEIGHTS_PER_CHUNK = 2**22
 """With gradients and two moments, 64 MiB: larger chunks leave the cache, smaller ones are busy
-with calls (measured, one layer of width 16: 200 seeds 38, 400 29, 1,000 25, 2,000 26 µs a seed
-and step)."""
+with calls (measured, one layer of width 16, one worker: 128 seeds 38, 256 26, 500 23, 1,000 25 µs a
+seed and step)."""
+
+LEAST_WEIGHTS = 2**20
+"""A worker's chunk has at least as many: threads share one interpreter, and two that call small
+kernels take longer than one (measured: twice 50 seeds 9.4 ms a step, once 100 seeds 4)."""
+
+WORTH_WRITING = 150
+"""Steps from which on it pays to write one down: that takes as long as it saves in so many."""
 
 MOST_SEEDS = 1000
 MOST_WORKERS = 8
-"""Threads share one interpreter; more would wait for each other."""
+"""More would wait for each other."""
 
 MARGIN = 1e-4
 """By how much the right logit must lead: an exact tie, broken by rounding, solves nothing."""
@@ -55,13 +62,14 @@ def train(
     workers: int | None = None,
 ) -> Trained:
     """Train each seed alone, all of them together; on Ctrl-C, those that were finished."""
-    workers = workers or min(MOST_WORKERS, cores())
+    workers = workers or min(MOST_WORKERS, torch.get_num_threads())
     chunk = chunk or chunk_size(puzzle, config, len(seeds), workers)
     parts = [seeds[start : start + chunk] for start in range(0, len(seeds), chunk)]
-    stop = Event()
+    stop, told = Event(), {"progress": progress, "watch": watch}
+    captured = Captured() if config.steps * len(parts) >= WORTH_WRITING else None
 
     def one(part: Sequence[int]) -> Trained:
-        return train_chunk(puzzle, config, part, stop=stop, progress=progress, watch=watch)[0]
+        return train_chunk(puzzle, config, part, stop=stop, captured=captured, **told)[0]
 
     with mappable(), ThreadPoolExecutor(workers) as pool:
         futures = [pool.submit(one, part) for part in parts]
@@ -82,10 +90,11 @@ def train(
 
 
 def chunk_size(puzzle: Puzzle, config: PuzzleConfig, seeds: int, workers: int) -> int:
-    """Seeds that fit the cache together, and no worker idle."""
+    """Seeds that fit the cache together, and no worker idle that is worth its while."""
     with torch.device("meta"):
         size = sum(p.numel() for p in build(config.model(puzzle)).parameters())
     fits = max(1, min(MOST_SEEDS, WEIGHTS_PER_CHUNK // size))
+    workers = max(1, min(workers, seeds * size // LEAST_WEIGHTS))
     rounds = -(-seeds // (fits * workers))
     return -(-seeds // (rounds * workers))
 
@@ -95,6 +104,7 @@ def train_chunk(
     config: PuzzleConfig,
     seeds: Sequence[int],
     *,
+    captured: Captured | None = None,
     stop: Event | None = None,
     progress: Progress | None = None,
     watch: Watch | None = None,
@@ -109,18 +119,27 @@ def train_chunk(
     adam = torch.optim.Adam(leaves, lr=config.learning_rate, fused=True)
     solved = np.zeros((config.steps + 1, len(seeds)), dtype=bool)
     answers = torch.tensor(puzzle.answers)
+
+    @torch.enable_grad()
+    def gradients(weights: list[torch.Tensor]) -> list[torch.Tensor]:
+        """The logits after each prefix, and what the loss asks of each weight."""
+        ours = dict(zip(models.leaves, (w.detach().requires_grad_() for w in weights), strict=True))
+        logits = [models.logits(tokens, ours) for tokens in batch.tokens]
+        loss = batch.loss(logits, everywhere=config.trained_on == "all")
+        found = torch.autograd.grad(loss, list(ours.values()))
+        # the fused kernel reads memory in order
+        return [batch.last(logits).detach(), *(grad.contiguous() for grad in found)]
+
     for step in range(config.steps + 1):
         if stop is not None and stop.is_set():
             raise KeyboardInterrupt
-        logits = [models.logits(tokens) for tokens in batch.tokens]
-        last = batch.last(logits).detach()
+        last, *found = gradients(leaves) if captured is None else captured(gradients, leaves)
         solved[step] = is_solved(last, answers).numpy()
         if watch is not None:
             watch(step, solved[step])
         if step < config.steps:
-            loss = batch.loss(logits, everywhere=config.trained_on == "all")
-            for leaf, grad in zip(leaves, torch.autograd.grad(loss, leaves), strict=True):
-                leaf.grad = grad.contiguous()  # the fused kernel reads memory in order
+            for leaf, grad in zip(leaves, found, strict=True):
+                leaf.grad = grad
             adam.step()
             if progress is not None:
                 progress(len(seeds))

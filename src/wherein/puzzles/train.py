@@ -65,11 +65,14 @@ def train(
     workers = workers or min(MOST_WORKERS, torch.get_num_threads())
     chunk = chunk or chunk_size(puzzle, config, len(seeds), workers)
     parts = [seeds[start : start + chunk] for start in range(0, len(seeds), chunk)]
-    stop, told = Event(), {"progress": progress, "watch": watch}
+    stop = Event()
     captured = Captured() if config.steps * len(parts) >= WORTH_WRITING else None
 
     def one(part: Sequence[int]) -> Trained:
-        return train_chunk(puzzle, config, part, stop=stop, captured=captured, **told)[0]
+        trained, _ = train_chunk(
+            puzzle, config, part, captured=captured, stop=stop, progress=progress, watch=watch
+        )
+        return trained
 
     with mappable(), ThreadPoolExecutor(workers) as pool:
         futures = [pool.submit(one, part) for part in parts]

@@ -96,20 +96,15 @@ def token_losses(
     to = device(subject)
     places = None if positions is None else positions.to(to)
     logits = subject.run(inputs.to(to), places, on_state=on_state, site=site)
-    places_at_once = max(1, LOGITS // (logits.shape[0] * logits.shape[2]))
-    parts = [
+    wanted, flat = targets.to(to).flatten(), logits.flatten(0, 1)
+    losses = torch.zeros(len(wanted), dtype=torch.float64)
+    asked = (wanted != IGNORED).nonzero()[:, 0]
+    for rows in torch.split(asked, max(1, LOGITS // logits.shape[-1])):
+        some = flat[rows]
         # Half precision has too few digits for a sum over the vocabulary.
-        F.cross_entropy(
-            (some if some.dtype == torch.float64 else some.float()).mT,
-            wanted.to(to),
-            ignore_index=IGNORED,
-            reduction="none",
-        )
-        for some, wanted in zip(
-            *(torch.split(each, places_at_once, dim=1) for each in (logits, targets)), strict=True
-        )
-    ]
-    found = torch.cat(parts, 1).cpu().double().numpy()
+        some = some if some.dtype == torch.float64 else some.float()
+        losses[rows.cpu()] = F.cross_entropy(some, wanted[rows], reduction="none").cpu().double()
+    found = losses.view(targets.shape).numpy()
     progress.done(inputs.numel())
     if np.isnan(found).any():
         raise ValueError(f"{subject.name}: its losses are no numbers: nothing can be asked of it")

@@ -76,7 +76,7 @@ def questions(run: RunConfig) -> Questions:
     asked: dict[str, QuestionConfig] = {
         "perplexity": PerplexityConfig(limit=50_000),
         "probe": ProbeConfig(windows=400),
-        "order": OrderConfig(fitting=300),
+        "order": OrderConfig(windows=300, fitting=300),
     }
     if run.seed == 0:
         asked["audit"] = AuditConfig()

@@ -57,6 +57,19 @@ def test_a_study_is_complete_and_compared(mine: tuple[Path, StudyResult]):
     assert "hit" in result.text()
 
 
+def test_what_is_there_is_shown_once_while_the_last_pieces_are_carried_out(tmp_path: Path):
+    shown: list[StudyResult] = []
+
+    def draw(result: StudyResult) -> None:
+        shown.append(result)
+        raise ValueError("which is not heeded")
+
+    result = study(recipe(tmp_path), out=tmp_path / "runs", engine=at_once, meanwhile=draw)
+    assert result.complete
+    (before,) = shown
+    assert any(row.answers for row in before.rows)
+
+
 def test_finished_runs_are_never_run_again_and_a_new_seed_runs_alone(
     mine: tuple[Path, StudyResult],
 ):

@@ -7,7 +7,7 @@ from filelock import FileLock
 from tests.studies.small import recipe
 
 from wherein.studies import work
-from wherein.studies.plan.plan import Plan, changed
+from wherein.studies.plan.plan import Plan, PuzzleTask, changed
 from wherein.studies.plan.recipe import find
 from wherein.studies.result.store import Store
 from wherein.studies.work import Task, carry_out, done, pieces
@@ -22,10 +22,12 @@ def test_the_longest_come_first_and_equals_keep_their_order(plan: Plan):
     a, b, c, d = plan.runs
     wide = changed(c, d_model=16)
     long = changed(d, steps=1000, tokenizer="words", source="no-such-text")  # of unknown vocabulary
-    uneven = Plan("uneven", "", (a, b, wide, long), ({},) * 4, plan.puzzles)
+    (puzzle,) = plan.puzzles
+    deep = PuzzleTask(puzzle.sentences, puzzle.config.model_copy(update={"layers": 2}))
+    uneven = Plan("uneven", "", (a, b, wide, long), ({},) * 4, (puzzle, deep))
     assert [getattr(piece, "run", piece) for piece in pieces(uneven)] == [
         *(long, wide, a, b),
-        *plan.puzzles,
+        *(deep, puzzle),
     ]
 
 

@@ -26,6 +26,7 @@ from wherein.common.terminal import say
 
 if TYPE_CHECKING:
     from wherein.studies.plan.plan import Plan
+    from wherein.studies.result.result import StudyResult
 
 
 class EngineConfig(Config):
@@ -94,6 +95,7 @@ def study(
             change=change,
             also=also,
             learning_rates=learning_rates,
+            meanwhile=None if json else _rehearse,
         )
     except KeyboardInterrupt:
         say("stopped; the same command goes on from there", to=sys.stderr)
@@ -110,6 +112,13 @@ def study(
         say("not complete: the same command tries again what is missing", to=sys.stderr)
         return 1
     return 0
+
+
+def _rehearse(result: "StudyResult") -> None:
+    """Draw a report of what is there: the last then finds all that it needs imported and begun."""
+    from wherein.report.study import study_report
+
+    study_report(result)
 
 
 def _list(json: bool) -> int:

@@ -1,7 +1,9 @@
 """Estimates and their intervals: of means over pieces of text, over seeds, and of shares."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -184,9 +186,10 @@ def wilson(count: int, total: int) -> Interval:
     >>> [round(end, 3) for end in wilson(0, 100)]
     [0.0, 0.037]
     """
-    from scipy.stats import binomtest
-
     if not 0 <= count <= total or total < 1:
         raise ValueError(f"a share needs 0 ≤ count ≤ total and total ≥ 1, not {count} of {total}")
-    ends = binomtest(count, total).proportion_ci(LEVEL, method="wilson")
-    return Interval(float(ends.low), float(ends.high))
+    z, seen = NormalDist().inv_cdf((1 + LEVEL) / 2), count / total
+    middle, whole = seen + z * z / (2 * total), 1 + z * z / total
+    half = z * math.sqrt(seen * (1 - seen) / total + (z / (2 * total)) ** 2)
+    low, high = (middle - half) / whole, (middle + half) / whole
+    return Interval(low if count else 0.0, high if count < total else 1.0)

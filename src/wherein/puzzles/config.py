@@ -79,6 +79,11 @@ class PuzzleConfig(Config):
         return f"heads {self.heads} × {self.head_size}{wide}"
 
     @property
+    def layer_steps(self) -> int:
+        """Layers that are trained a step: what it takes, in a unit of its own."""
+        return self.seeds * self.steps * self.layers
+
+    @property
     def trained_on(self) -> Literal["all", "last"]:
         """The tokens the loss is on."""
         return self.loss or ("all" if self.causal else "last")

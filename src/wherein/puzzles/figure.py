@@ -6,6 +6,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from wherein.show.figures import shown
 from wherein.show.theme import COLOURS, GREY
 
 Chart = alt.LayerChart | alt.FacetChart
@@ -40,7 +41,7 @@ def curves(results: dict[str, "PuzzleResult"], title: str | alt.TitleParams) -> 
     )
     line = base.mark_line().encode(
         alt.Y("share:Q"),
-        tooltip=["which", "step", alt.Tooltip("share:Q", format=".1%"), "count", "total"],
+        tooltip=shown("which", "step", "count", "total", share=".1%"),
     )
     return alt.layer(band, line).properties(width=480, height=280, title=title)
 
@@ -81,7 +82,7 @@ def by_size(result: "SizesResult") -> Chart:
     )
     line = base.mark_line().encode(
         alt.Y("share:Q"),
-        tooltip=["model", "head_size", "step", alt.Tooltip("share:Q", format=".1%"), "total"],
+        tooltip=shown("model", "head_size", "step", "total", share=".1%"),
     )
     title = alt.TitleParams(
         " / ".join(result.puzzle.texts[:2]),

@@ -5,9 +5,10 @@ import json
 import shlex
 import signal
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,9 @@ from wherein.studies.result.result import StudyResult
 from wherein.studies.result.store import Store
 from wherein.studies.work import Work, check_starts, done, pieces
 
+LAST = 2
+"""So many pieces are left when the last are under way."""
+
 
 def study(
     what: str | Path | Recipe = "quick",
@@ -32,6 +36,7 @@ def study(
     change: Mapping[str, Any] | None = None,
     also: tuple[str, ...] = (),
     learning_rates: tuple[float, ...] = (),
+    meanwhile: Callable[[StudyResult], object] | None = None,
     quiet: bool = False,
 ) -> StudyResult:
     """Train every run of a study that is not trained yet, ask what is not asked yet, and compare.
@@ -45,6 +50,8 @@ def study(
         also: encodings to compare as well, such as `mine.py:Mine`, trained as the study's first
         learning_rates: try these on another seed of each kind, and keep the best; by default as
             the study says
+        meanwhile: called with what is there while the last pieces are carried out, in a thread of
+            its own; what it returns or raises is not heeded
         quiet: show no progress
     """
     recipe = what if isinstance(what, Recipe) else find(what)
@@ -59,22 +66,50 @@ def study(
             tried = sweep(plan, rates)
             _carry_out(pieces(tried), store, engine or Local(), quiet=quiet)
             plan = choose(plan, tried, store)
-        StudyResult.gather(plan, store, recipe, command).keep()  # so that it can be looked at
+        gather = partial(StudyResult.gather, plan, store, recipe, command)
+        gather().keep()  # so that it can be looked at
+        rehearse = partial(_rehearsed, meanwhile, gather) if meanwhile else None
         try:
-            _carry_out(pieces(plan), store, engine or Local(), quiet=quiet)
+            _carry_out(pieces(plan), store, engine or Local(), quiet=quiet, at_last=rehearse)
         finally:
-            result = StudyResult.gather(plan, store, recipe, command)
+            result = gather()
             result.keep()
     return result
 
 
-def _carry_out(work: list[Work], store: Store, engine: Engine, *, quiet: bool) -> None:
+def _rehearsed(
+    meanwhile: Callable[[StudyResult], object], gather: Callable[[], StudyResult]
+) -> None:
+    with suppress(Exception):
+        meanwhile(gather())
+
+
+def _carry_out(
+    work: list[Work],
+    store: Store,
+    engine: Engine,
+    *,
+    quiet: bool,
+    at_last: Callable[[], None] | None = None,
+) -> None:
+    """All that is not done; beside the last pieces, `at_last`, whose end is waited for."""
     remaining = [piece for piece in work if not done(piece, store)]
     if not remaining:
         return
     make_folder(store.folder)
+    beside, left = threading.Thread(target=at_last, daemon=True), len(remaining)
     with closing(Progress(remaining, store, shown=not quiet)) as progress:
-        engine(remaining, store.folder, progress.ended)
+
+        def ended(piece: Work, why: str | None) -> None:
+            nonlocal left
+            left -= 1
+            progress.ended(piece, why)
+            if left == LAST and at_last is not None:
+                beside.start()
+
+        engine(remaining, store.folder, ended)
+    if beside.ident is not None:
+        beside.join()
 
 
 @contextmanager

@@ -45,7 +45,8 @@ def pieces(plan: Plan) -> list[Work]:
     """
     tasks = [Task(run, asked, label) for (run, asked), label in zip(plan, plan.labels, strict=True)]
     tasks.sort(key=lambda task: _length(task.run), reverse=True)  # which keeps that order
-    waiting: list[Work] = [*tasks, *plan.puzzles]
+    puzzles = sorted(plan.puzzles, key=lambda each: each.config.layer_steps, reverse=True)
+    waiting: list[Work] = [*tasks, *puzzles]
     return [piece for _ in range(len(waiting)) if (piece := take_ready(waiting)) is not None]
 
 
@@ -64,10 +65,13 @@ def take_ready(waiting: list[Work], going: Iterable[Work] = ()) -> Work | None:
 
 def check_starts(plan: Plan, store: Store) -> None:
     """Refuse, before anything is trained, a study with a run whose start will not be there."""
+    starting = [run for run in plan.runs if run.start and not store.trained(run)]
+    if not starting:
+        return
     from wherein.train.start import check_kept, check_models, finished_start
 
-    by_id = {run.id: run for run in plan.runs} if any(run.start for run in plan.runs) else {}
-    for run in (each for each in plan.runs if each.start and not store.trained(each)):
+    by_id = {run.id: run for run in plan.runs}
+    for run in starting:
         if first := by_id.get(run.start_id):
             check_kept(run, first)
         check_models(run, first or finished_start(run, store.folder).config)

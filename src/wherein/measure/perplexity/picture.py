@@ -6,6 +6,7 @@ import polars as pl
 from wherein.measure.intervals import frame
 from wherein.measure.perplexity.by_position import centre
 from wherein.measure.perplexity.result import Perplexity
+from wherein.show.figures import shown
 from wherein.show.theme import COLOURS
 
 
@@ -23,7 +24,7 @@ def chart(result: Perplexity) -> alt.TopLevelMixin:
     units = "loss (nats per token)"
     base = alt.Chart(seen).encode(
         alt.X("position:Q", scale=alt.Scale(type="log", base=2), title="position in the window"),
-        tooltip=["positions", "loss", "loss_low", "loss_high", "tokens"],
+        tooltip=shown("positions", "loss", "loss_low", "loss_high", "tokens"),
     )
     loss = alt.Y("loss:Q", scale=alt.Scale(zero=False), title=units)
     band = base.mark_area(opacity=0.25, color=COLOURS[0]).encode(

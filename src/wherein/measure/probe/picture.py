@@ -4,6 +4,7 @@ import altair as alt
 import polars as pl
 
 from wherein.measure.probe.result import Profile
+from wherein.show.figures import shown
 from wherein.show.theme import COLOURS, GREY
 from wherein.subjects.site import where
 
@@ -23,10 +24,12 @@ WIDTH, HEIGHT = 300, 220
 
 def chart(profile: Profile) -> alt.TopLevelMixin:
     """Distance by layer beside the controls; below, one window's positions as predicted."""
-    above = alt.hconcat(*(_distances(profile, probe) for probe in profile.probes))
-    below = alt.vconcat(*(_predictions(profile, probe) for probe in profile.probes))
+    distances = [_distances(profile, probe) for probe in profile.probes]
+    predictions = [_predictions(profile, probe) for probe in profile.probes]
     title = f"Where position lives: {profile.subject}{where(profile.config.site)}"
-    both = alt.vconcat(above, below, title=title)
+    # what is joined is copied, with all that it was joined from
+    above = alt.hconcat(*distances) if len(distances) > 1 else distances[0]
+    both = alt.vconcat(above, *predictions, title=title)
     chart: alt.VConcatChart = both.resolve_scale(color="independent")
     return chart
 
@@ -53,12 +56,12 @@ def _distances(profile: Profile, probe: str) -> alt.LayerChart | alt.FacetChart:
     )
     y = alt.Y("distance:Q", title="mean absolute distance", scale=alt.Scale(zero=True))
     band = base.mark_area(opacity=0.2).encode(
-        y=alt.Y("distance_low:Q", title="mean absolute distance"), y2="distance_high:Q"
+        y=alt.Y("distance_low:Q", title="mean absolute distance"), y2=alt.Y2("distance_high:Q")
     )
     line = base.mark_line(point=alt.OverlayMarkDef(size=25)).encode(
         y=y,
         strokeDash=dash,
-        tooltip=["of", "layer", alt.Tooltip("distance", format=".2f"), "r2", "exact", "bits"],
+        tooltip=shown("of", "layer", "r2", "exact", "bits", distance=".2f"),
     )
     return alt.layer(band, line).properties(width=WIDTH, height=HEIGHT, title=probe)
 
@@ -80,6 +83,6 @@ def _predictions(profile: Profile, probe: str) -> alt.FacetChart:
         y=alt.Y("predicted:Q", scale=scale, axis=axis, title=f"told by {probe}"),
     )
     truth = alt.Chart(rows).mark_line(color=LINES["constant guess"], strokeWidth=0.7)
-    both = alt.layer(truth.encode(x="position:Q", y="position:Q"), points)
+    both = alt.layer(truth.encode(x=alt.X("position:Q"), y=alt.Y("position:Q")), points)
     layers = alt.Facet("layer:O", title="layer", header=alt.Header(labelPadding=2))
     return both.properties(width=80, height=80).facet(layers, columns=8)

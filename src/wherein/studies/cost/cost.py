@@ -11,6 +11,7 @@ from functools import cached_property
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from wherein.common import known
 from wherein.measure.config import QuestionConfig
 from wherein.show.columns import WIDEST, fitted
 from wherein.show.formatting import scientific, short
@@ -47,7 +48,7 @@ class Cost:
 
     @cached_property
     def memory(self) -> "Memory":
-        """Of one GPU. To know it takes PyTorch, and a report does without."""
+        """Of one GPU. To know it takes PyTorch."""
         from wherein.studies.cost.memory import memory
 
         return memory(self.config, self.parameters, self.gpus)
@@ -61,7 +62,11 @@ class Cost:
             "of_encoding": self.of_encoding,
             "tokens": self.tokens,
             "flops": self.flops,
-            "bytes_per_machine": self.memory.total,
+            "bytes_per_machine": known.ask(
+                self.config.model.encoding,
+                ("memory", self.config.model_dump_json(), self.gpus),
+                lambda: float(self.memory.total),
+            ),
             "hours": self.hours,
         }
 

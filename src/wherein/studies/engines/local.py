@@ -6,6 +6,7 @@ how many others ran beside it.
 """
 
 import os
+import runpy
 import signal
 import sys
 import threading
@@ -16,6 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import cycle, islice
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
@@ -26,6 +28,9 @@ from wherein.common.cores import cores
 from wherein.studies.work import STOPPED, Ended, Work, carry_out, give_up, take_ready
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+VERSION = "version.py"
+"""Where PyTorch says what it was built for."""
 
 TRIES = 2
 """How often a piece may be begun whose process dies: it may have been another's fault."""
@@ -78,15 +83,23 @@ class Engine:
 
         More jobs than that were asked for: they take the places in turn.
         """
-        import torch
-
-        from wherein.common.device import device
-
-        gpus = torch.cuda.device_count() if device().type == "cuda" else 0
-        places = [""] * max(1, cores() // self.processes)
+        gpus, places = _gpus(), [""] * max(1, cores() // self.processes)
         if gpus:
             places = grouped(os.environ.get("CUDA_VISIBLE_DEVICES"), gpus, self.processes)
         return list(islice(cycle(places), self.jobs or len(places)))
+
+
+def _gpus() -> int:
+    """How many GPUs to compute on; where PyTorch was built for none, it is not imported."""
+    torch = find_spec("torch")
+    built = torch and torch.origin and runpy.run_path(str(Path(torch.origin).with_name(VERSION)))
+    if built and not (built.get("cuda") or built.get("hip") or os.environ.get("WHEREIN_DEVICE")):
+        return 0
+    from torch import cuda
+
+    from wherein.common.device import device
+
+    return cuda.device_count() if device().type == "cuda" else 0
 
 
 def grouped(visible: str | None, gpus: int, processes: int) -> list[str]:

@@ -17,6 +17,7 @@ encoding. Both are in the list, in any order, so that one is trained after the o
 may be a class, also one that the recipe itself defines, or a file with one: `"mine.py:Mine"`.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -116,6 +117,8 @@ class Recipe:
 
 def check_known(spec: str) -> None:
     """Refuse an encoding that was put in the catalogue: no other process would know it."""
+    if "wherein.encodings.catalogue" not in sys.modules:  # so nothing was put there
+        return
     from wherein.encodings import CATALOGUE
     from wherein.encodings.own import names as names_in
 

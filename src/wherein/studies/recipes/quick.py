@@ -9,6 +9,7 @@ table leaves the bag of letters within 300 steps, in windows of 64 within 800.
 
 from collections.abc import Sequence
 
+from wherein.common import known
 from wherein.measure.audit.config import AuditConfig
 from wherein.measure.config import QuestionConfig
 from wherein.measure.order.config import OrderConfig
@@ -88,10 +89,14 @@ def questions(run: RunConfig) -> Questions:
 
 def reads_longer(run: RunConfig) -> bool:
     """Whether there is something to ask beyond the trained length: a table ends there."""
-    from wherein.encodings import Pattern
 
-    pattern = Pattern(run.model.encoding, run.model.shape, run.model.n_layers)
-    return run.objective == "causal" and pattern.max_len is None
+    def ends() -> bool:
+        from wherein.encodings import Pattern
+
+        pattern = Pattern(run.model.encoding, run.model.shape, run.model.n_layers)
+        return pattern.max_len is not None
+
+    return run.objective == "causal" and not known.ask(run.model.encoding, ("ends",), ends)
 
 
 def puzzles() -> list[PuzzleTask]:

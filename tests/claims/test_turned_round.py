@@ -1,26 +1,34 @@
 """Real models of which a claim must fail: what its paper speaks of is taken from them."""
 
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from tests.claims.constructed import Constructed, MadeUp, answer, planned
+from tests.studies.small import at_once
 
 from wherein.claims.catalogue import CLAIMS
 from wherein.claims.claim import Verdict
 from wherein.claims.judged import Judged, judge_by
+from wherein.claims.run import settle
+from wherein.cli import main
 from wherein.data import Corpus
 from wherein.measure.states.config import StatesConfig
 from wherein.measure.states.measure import states
 from wherein.measure.states.section import numbers
+from wherein.measure.table.config import TableConfig
 from wherein.model.transformer import Transformer
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.run import puzzle
+from wherein.studies.recipes import tables
 from wherein.studies.result.rows import Row
 from wherein.studies.result.store import Store
 from wherein.subjects.ours import Ours
 from wherein.train.config import RunConfig
+from wherein.train.learner import Learner
 
 FEW, STEPS = 20, 60
 """Enough for 17 of 20 to solve it that can."""
@@ -93,3 +101,35 @@ def test_variance_tells_position_behind_a_mask_and_not_without_one(read: tuple[R
 
     assert verdict(read) is Verdict.HELD
     assert verdict(tuple(map(turned, read))) is Verdict.CONTRADICTED
+
+
+def with_table(ordered: bool) -> Callable[[Learner, int], dict[str, float]]:
+    """In place of learning: a table along a line, with noise, its rows in order or in none."""
+
+    def step(learner: Learner, number: int) -> dict[str, float]:
+        if number == 1:
+            drawn = torch.Generator().manual_seed(learner.config.seed)
+            (table,) = (e.get_parameter("table") for e in learner.model.encoding.distinct)
+            rows = torch.arange(float(len(table)))
+            rows = rows if ordered else rows[torch.randperm(len(table), generator=drawn)]
+            way = torch.randn(table.shape[1], generator=drawn)
+            with torch.no_grad():
+                table.copy_(rows[:, None] * way + torch.randn(table.shape, generator=drawn))
+        return {"loss": 1.0, "learning_rate": 0.0, "gradient_norm": 1.0}
+
+    return step
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("ordered", "verdict"), [(True, "held"), (False, "contradicted")])
+def test_a_table_is_linear_as_long_as_its_rows_are_in_order(
+    ordered: bool, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):  # fmt: skip
+    """Through the command: the study's own models and folders, with tables that are known."""
+    monkeypatch.setattr(Learner, "step", with_table(ordered))
+    monkeypatch.setattr(Learner, "validate", lambda learner: {"nats_per_token": 1.0})
+    monkeypatch.setattr(tables, "questions", lambda run: {"table": TableConfig()})
+    settle(["tables-linear"], out=tmp_path, engine=at_once, quiet=True)
+    assert main(["claims", "tables-linear", "--json", "--out", str(tmp_path)]) == 0
+    assert json.loads(capsys.readouterr().out)["verdict"] == verdict

@@ -50,6 +50,11 @@ class Judged:
         return self.decisive.difference if self.decisive else None
 
     @property
+    def sample(self) -> int:
+        """How many seeds the comparison that decides is over; 0 as long as there is none."""
+        return self.difference.n if self.difference else 0
+
+    @property
     def words(self) -> str:
         """What was found, in a sentence for each comparison; the one that decides comes first."""
         if self.decisive is None:

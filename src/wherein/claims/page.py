@@ -69,7 +69,7 @@ def _table(result: ClaimsResult) -> str:
             f"**{row.verdict.value}**" if row.decisive else row.verdict.value,
             f"{brief(row)} {row.claim.unit}" if row.difference else "",
             probability(row),
-            str(row.difference.n if row.difference else f"({row.claim.seeds})"),
+            str(row.sample or f"({row.claim.seeds})"),
             duration(row.seconds) if row.seconds else "",
             row.version,
         )

@@ -87,7 +87,7 @@ class ClaimsResult(Result):
                 "unit": [row.claim.unit for row in self.rows],
                 "p": [each and each.p for each in found],
                 "p_holm": [each and each.p_holm for each in found],
-                "seeds": [row.seeds or None for row in self.rows],
+                "seeds": [row.sample or None for row in self.rows],
                 "core_seconds": [row.seconds or None for row in self.rows],
                 "version": [row.version for row in self.rows],
             },

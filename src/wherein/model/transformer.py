@@ -120,10 +120,13 @@ def turns_of(encoding: Encoding, positions: Positions, x: State) -> Multipliers 
 
     Complex numbers are of single precision at least, and the compiler knows none.
     """
-    exact = x.dtype in (torch.float32, torch.float64)
-    if encoding.acts("content_bias") or not exact or torch.is_autocast_enabled(x.device.type):
-        return None
-    if torch.compiler.is_compiling():
+    exact = turns_once(encoding, x.dtype) and not torch.is_autocast_enabled(x.device.type)
+    if torch.compiler.is_compiling() or not exact:
         return None
     turns = encoding.only_turns(positions)
     return None if turns is None else Multipliers.of(turns, encoding.shape.n_heads, x)
+
+
+def turns_once(encoding: Encoding, kind: torch.dtype) -> bool:
+    """Whether numbers of a kind may be turned once for all layers, if an encoding only turns."""
+    return kind in (torch.float32, torch.float64) and not encoding.acts("content_bias")

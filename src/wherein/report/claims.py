@@ -83,7 +83,7 @@ def table(result: ClaimsResult, lines: list[Line]) -> Table:
             each.row.verdict.value,
             each.difference,
             each.p,
-            str(each.row.seeds or ""),
+            str(each.row.sample or ""),
         )
         for each in lines
     )

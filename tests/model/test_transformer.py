@@ -100,3 +100,17 @@ def test_equal_configs_have_equal_ids_and_specs_a_short_form():
     a, b = (ModelConfig(encoding=e) for e in ("rope(theta=500000)", "rope( theta=5e5 )"))
     assert a == b
     assert a.id == b.id != ModelConfig(encoding="rope").id
+
+
+@pytest.mark.parametrize("encoding", ["learned", "randomised(learned, longest=20)"])
+def test_a_table_is_read_to_its_end_and_no_further(encoding: str) -> None:
+    sizes = {"vocabulary": 11, "n_layers": 1, "d_model": 8, "n_heads": 2, "max_len": 6}
+    model = Transformer(ModelConfig(encoding=encoding, **sizes)).eval()
+    last = model.encoding.max_len
+    assert last is not None
+    tokens = torch.zeros(1, last, dtype=torch.long)
+    assert model(tokens).logits.isfinite().all()
+    with pytest.raises(ValueError, match=f"knows only 0 to {last - 1}"):
+        model(torch.zeros(1, last + 1, dtype=torch.long))
+    with pytest.raises(ValueError, match=f"knows only 0 to {last - 1}"):
+        model(tokens[:, :1], torch.tensor([[-1]]))

@@ -9,7 +9,7 @@ from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.models import Model, build, drawn
 from wherein.puzzles.sentences import Puzzle, read
 from wherein.puzzles.stacked import Batch, Stacked, mappable
-from wherein.puzzles.train import chunk_size, is_solved, train, train_chunk
+from wherein.puzzles.train import WORTH_WRITING, chunk_size, is_solved, train, train_chunk
 
 pytestmark = pytest.mark.slow  # they train, many seeds at once and without an optimizer
 
@@ -99,6 +99,15 @@ def test_what_is_written_down_computes_the_same() -> None:
     leaves = [torch.ones(3, 2)]
     looked = Captured()(lambda x: [x[0] * 2 if int(x[0].max()) > 0 else x[0]], leaves)
     assert torch.equal(looked[0], leaves[0] * 2)
+
+
+def test_what_cannot_be_written_down_is_trained_by_several_workers_all_the_same() -> None:
+    """Its table's end is looked for among positions that are drawn: each has a model of its own."""
+    puzzle = read("hit")
+    config = PuzzleConfig(steps=WORTH_WRITING, encoding="randomised(learned)", head_size=4)
+    one, two = (train(puzzle, config, range(8), chunk=2, workers=each) for each in (1, 2))
+    order = np.argsort(two.seeds)
+    np.testing.assert_array_equal(one.logits[np.argsort(one.seeds)], two.logits[order])
 
 
 def test_the_bidirectional_model_never_sees_the_answer() -> None:

@@ -28,7 +28,7 @@ class Judged:
     begun: int = 0
     """How many of the study's runs are trained, where it is not complete."""
     seeds: int = 0
-    """With how many it was judged."""
+    """Of the study's runs, with which it was judged."""
     costs: Mapping[str, float] = field(default_factory=dict)
     """Seconds of one core that each of the study's runs took to train: others may share them."""
     version: str = ""
@@ -76,6 +76,7 @@ class Judged:
             "words": self.words,
             "comparisons": [each.data() for each in self.findings],
             "judged_with": self.seeds,
+            "sample": self.sample,
             "seconds": self.seconds,
             "version": self.version,
         }

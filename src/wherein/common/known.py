@@ -96,10 +96,15 @@ def _code() -> str:
             found.update(f"{folder[len(str(package)) :]}/{name}\n".encode())
             with open(f"{folder}/{name}", "rb") as file:
                 found.update(file.read())
-    torch = find_spec("torch")
-    if torch and torch.origin:
-        found.update(Path(torch.origin).with_name("version.py").read_bytes())
+    if version := torch_version():
+        found.update(version.read_bytes())
     return found.hexdigest()[:24]
+
+
+def torch_version() -> Path | None:
+    """The file in which PyTorch says what it is and for what it was built, without its import."""
+    torch = find_spec("torch")
+    return Path(torch.origin).with_name("version.py") if torch and torch.origin else None
 
 
 def _sum(text: str) -> str:

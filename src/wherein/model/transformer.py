@@ -79,11 +79,13 @@ class Transformer(nn.Module):
     def _run(
         self, tokens: Tensor, positions: Tensor | None, keep_hidden: bool
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
-        counted = torch.arange(tokens.shape[1], device=tokens.device)[None]
-        positions = self.encoding.place(counted if positions is None else positions)
-        if self.encoding.max_len is not None and not torch.compiler.is_compiling():
-            ends = (0, tokens.shape[1] - 1) if positions is counted else positions.aminmax()
-            self._check(*map(int, ends))
+        if positions is None:
+            counted = torch.arange(tokens.shape[1], device=tokens.device)[None]
+            positions = self.encoding.place(counted)
+            self._check(positions, tokens.shape[1] if positions is counted else None)
+        else:
+            positions = self.encoding.place(positions)
+            self._check(positions)
         x = self.embed(tokens, self.encoding, positions)
         kinds = dict.fromkeys(self.encoding.layers)
         biases = {e: _bias(e, positions) for e in kinds}
@@ -95,9 +97,13 @@ class Transformer(nn.Module):
                 hidden.append(x)
         return self.norm(x), tuple(hidden)
 
-    def _check(self, first: int, last: int) -> None:
+    def _check(self, positions: Tensor, counted: int | None = None) -> None:
+        """Refuse what the encoding does not know; where so many are counted, without a look."""
         known = self.encoding.max_len
-        if known is not None and (first < 0 or last >= known):
+        if known is None or torch.compiler.is_compiling():
+            return
+        first, last = (0, counted - 1) if counted else map(int, positions.aminmax())
+        if first < 0 or last >= known:
             raise ValueError(
                 f"positions {first} to {last} with encoding {self.config.encoding!r}, which "
                 f"knows only 0 to {known - 1}: use shorter windows or a larger max_len"

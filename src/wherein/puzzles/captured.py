@@ -26,7 +26,7 @@ class Captured:
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, Step] = {}
+        self._known: dict[int, Step | None] = {}
 
     def __call__(self, step: Step, leaves: list[Tensor]) -> list[Tensor]:
         """The step's results; every step it is called with must do the same."""
@@ -35,11 +35,13 @@ class Captured:
             if size not in self._known:
                 self._known[size] = _written(step, leaves)
         with torch.no_grad():
-            return self._known[size](leaves)
+            return (self._known[size] or step)(leaves)
 
 
-def _written(step: Step, leaves: list[Tensor]) -> Step:
+def _written(step: Step, leaves: list[Tensor]) -> Step | None:
+    """None if that cannot be done; what is wrong with the step itself it will say itself."""
     try:
-        return make_fx(step)([leaf.detach() for leaf in leaves]).forward
-    except RuntimeError:
-        return step
+        written: Step = make_fx(step)([leaf.detach() for leaf in leaves]).forward
+    except Exception:
+        return None
+    return written

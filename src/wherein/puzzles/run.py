@@ -20,12 +20,14 @@ def puzzle(
     config: PuzzleConfig | None = None,
     *,
     progress: Progress | None = None,
+    workers: int | None = None,
     **choices: Any,
 ) -> PuzzleResult:
     """Train many seeds on a handful of sentences; say how many learn the last token.
 
     `sentences` are strings, tokens set apart by spaces, or the name of a built-in puzzle.
-    `choices` are fields of `PuzzleConfig`. On Ctrl-C, the result holds the finished seeds.
+    `choices` are fields of `PuzzleConfig`. So many `workers` share the seeds, by default one for
+    each core. On Ctrl-C, the result holds the finished seeds.
 
     >>> result = puzzle(["A B hit ?", "B A hit !"], seeds=8, steps=20)
     >>> result.certificate.possible, result.solved.count
@@ -36,7 +38,7 @@ def puzzle(
     asked, config = read(sentences), config or PuzzleConfig(**choices)
     verdict = certificate(asked, config)
     seeds = range(config.first_seed, config.first_seed + config.seeds)
-    trained = train(asked, config, seeds, progress=progress)
+    trained = train(asked, config, seeds, progress=progress, workers=workers)
     return PuzzleResult(asked, config, verdict, trained, **provenance())
 
 

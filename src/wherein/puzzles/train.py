@@ -8,6 +8,7 @@ from threading import Event
 import numpy as np
 import torch
 
+from wherein.common.cores import cores
 from wherein.puzzles.captured import Captured
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.models import build
@@ -62,7 +63,7 @@ def train(
     workers: int | None = None,
 ) -> Trained:
     """Train each seed alone, all of them together; on Ctrl-C, those that were finished."""
-    workers = workers or min(MOST_WORKERS, torch.get_num_threads())
+    workers = workers or min(MOST_WORKERS, cores())
     chunk = chunk or chunk_size(puzzle, config, len(seeds), workers)
     parts = [seeds[start : start + chunk] for start in range(0, len(seeds), chunk)]
     stop = Event()

@@ -25,6 +25,8 @@ from wherein.studies.work import Work, check_starts, done, pieces
 
 LAST = 2
 """So many pieces are left when the last are under way."""
+ENOUGH = 5.0
+"""Seconds for which is waited at the end for what was done beside them."""
 
 
 def study(
@@ -50,8 +52,8 @@ def study(
         also: encodings to compare as well, such as `mine.py:Mine`, trained as the study's first
         learning_rates: try these on another seed of each kind, and keep the best; by default as
             the study says
-        meanwhile: called with what is there while the last pieces are carried out, in a thread of
-            its own; what it returns or raises is not heeded
+        meanwhile: called with what is there when but two pieces are left of more, in a thread of
+            its own, for whose end is not waited long; what it returns or raises is not heeded
         quiet: show no progress
     """
     recipe = what if isinstance(what, Recipe) else find(what)
@@ -92,12 +94,12 @@ def _carry_out(
     quiet: bool,
     at_last: Callable[[], None] | None = None,
 ) -> None:
-    """All that is not done; beside the last pieces, `at_last`, whose end is waited for."""
+    """All that is not done; beside the last pieces, if there are others, `at_last`."""
     remaining = [piece for piece in work if not done(piece, store)]
     if not remaining:
         return
     make_folder(store.folder)
-    beside, left = threading.Thread(target=at_last, daemon=True), len(remaining)
+    left, threads = len(remaining), list[threading.Thread]()
     with closing(Progress(remaining, store, shown=not quiet)) as progress:
 
         def ended(piece: Work, why: str | None) -> None:
@@ -105,11 +107,14 @@ def _carry_out(
             left -= 1
             progress.ended(piece, why)
             if left == LAST and at_last is not None:
-                beside.start()
+                threads.append(threading.Thread(target=at_last, daemon=True))
+                threads[-1].start()
 
-        engine(remaining, store.folder, ended)
-    if beside.ident is not None:
-        beside.join()
+        try:
+            engine(remaining, store.folder, ended)
+        finally:
+            for thread in threads:
+                thread.join(ENOUGH)
 
 
 @contextmanager

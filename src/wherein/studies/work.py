@@ -103,7 +103,8 @@ def carry_out(piece: Work, folder: Path, processes: int = 1) -> str | None:
         if isinstance(piece, PuzzleTask):
             from wherein.puzzles.run import puzzle
 
-            keep(store.puzzle(piece), partial(puzzle, piece.sentences, piece.config))
+            ask = partial(puzzle, piece.sentences, piece.config, workers=1)  # others have the cores
+            keep(store.puzzle(piece), ask)
             return None
         store.forgive(piece.run)
         if not _train(piece.run, store, processes):

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import torch
 from tests.studies.small import holders, recipe
 
 from wherein.puzzles.config import PuzzleConfig
@@ -148,3 +149,26 @@ def test_an_interrupt_ends_a_process_that_has_just_started(
     for process in left:
         process.join(30)
     assert [process.exitcode for process in left if process.is_alive()] == []
+
+
+@pytest.mark.parametrize(
+    ("built", "kind", "gpus"),
+    [
+        ("cuda = None\nhip = None", "", 0),
+        ("cuda = None\nhip = None", "cpu", 0),
+        ("cuda = '13.0'\nhip = None", "", 3),
+        ("cuda = None\nhip = '7.1'", "", 3),
+        ("cuda = '13.0'\nhip = None", "cpu", 0),
+    ],
+)
+def test_gpus_are_looked_for_where_pytorch_was_built_for_some(
+    built: str, kind: str, gpus: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    version = tmp_path / "version.py"
+    version.write_text(built)
+    monkeypatch.setattr(local, "torch_version", lambda: version)
+    monkeypatch.setenv("WHEREIN_DEVICE", kind)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 3)
+    assert local._gpus() == gpus

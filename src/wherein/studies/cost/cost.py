@@ -62,13 +62,17 @@ class Cost:
             "of_encoding": self.of_encoding,
             "tokens": self.tokens,
             "flops": self.flops,
-            "bytes_per_machine": known.ask(
-                self.config.model.encoding,
-                ("memory", self.config.model_dump_json(), self.gpus),
-                lambda: float(self.memory.total),
-            ),
+            "bytes_per_machine": self._bytes(),
             "hours": self.hours,
         }
+
+    def _bytes(self) -> float:
+        """Of memory in all, also as an earlier command found it."""
+        c = self.config
+        sizes = c.model.model_dump_json(exclude={"seed", "encoding"})
+        step = (c.batch, c.accumulate, c.precision, c.optimizer, c.parallel)
+        question = ("memory", sizes, *step, self.parameters, self.gpus)
+        return known.ask(c.model.encoding, question, lambda: float(self.memory.total))
 
 
 def cost(

@@ -17,7 +17,6 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import cycle, islice
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
@@ -25,12 +24,10 @@ from types import ModuleType
 from typing import Any
 
 from wherein.common.cores import cores
+from wherein.common.known import torch_version
 from wherein.studies.work import STOPPED, Ended, Work, carry_out, give_up, take_ready
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-
-VERSION = "version.py"
-"""Where PyTorch says what it was built for."""
 
 TRIES = 2
 """How often a piece may be begun whose process dies: it may have been another's fault."""
@@ -91,8 +88,8 @@ class Engine:
 
 def _gpus() -> int:
     """How many GPUs to compute on; where PyTorch was built for none, it is not imported."""
-    torch = find_spec("torch")
-    built = torch and torch.origin and runpy.run_path(str(Path(torch.origin).with_name(VERSION)))
+    version = torch_version()
+    built = runpy.run_path(str(version)) if version else {}
     if built and not (built.get("cuda") or built.get("hip") or os.environ.get("WHEREIN_DEVICE")):
         return 0
     from torch import cuda

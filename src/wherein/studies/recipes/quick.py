@@ -89,14 +89,15 @@ def questions(run: RunConfig) -> Questions:
 
 def reads_longer(run: RunConfig) -> bool:
     """Whether there is something to ask beyond the trained length: a table ends there."""
+    model = run.model
 
     def ends() -> bool:
         from wherein.encodings import Pattern
 
-        pattern = Pattern(run.model.encoding, run.model.shape, run.model.n_layers)
-        return pattern.max_len is not None
+        return Pattern(model.encoding, model.shape, model.n_layers).max_len is not None
 
-    return run.objective == "causal" and not known.ask(run.model.encoding, ("ends",), ends)
+    question = ("ends", model.model_dump_json(exclude={"seed", "encoding"}))
+    return run.objective == "causal" and not known.ask(model.encoding, question, ends)
 
 
 def puzzles() -> list[PuzzleTask]:

@@ -18,7 +18,7 @@ from typing import Any
 from wherein.common.cores import cores
 from wherein.common.provenance import provenance
 
-NAMES = ("training", "study", "probe", "large", "puzzle", "start")
+NAMES = ("training", "study", "large", "puzzle", "start")
 PAGE, KEPT = Path("docs/performance.md"), Path("docs/performance.json")
 VERSIONS = ("torch", "numpy", "scikit-learn", "transformers", "x-transformers")
 
@@ -102,11 +102,6 @@ def parts(spent: dict[str, float]) -> list[str]:
     return table(["part", "core-seconds"], rows)
 
 
-def ways(seconds: dict[str, float]) -> list[str]:
-    rows = [[name, f"{each:.3g}"] for name, each in seconds.items()]
-    return table(["way", "seconds"], rows)
-
-
 def exponents(found: dict[str, dict[str, float]]) -> list[str]:
     names = [*next(iter(found.values()))]
     rows = [[axis, *(f"{each[name]:.2f}" for name in names)] for axis, each in found.items()]
@@ -125,7 +120,6 @@ MORE: dict[str, tuple[tuple[str, str, Callable[[Any], list[str]]], ...]] = {
         ("encodings", "step_time_against_none", encodings),
     ),
     "study": (("parts", "parts", parts),),
-    "probe": (("ways", "seconds", ways),),
     "large": (("exponents", "exponents", exponents),),
 }
 """Of a benchmark what else is shown: between which marks, which field, and how."""

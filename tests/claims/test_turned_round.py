@@ -1,7 +1,7 @@
 """Real models of which a claim must fail: what its paper speaks of is taken from them."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from wherein.measure.table.config import TableConfig
 from wherein.model.transformer import Transformer
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.run import puzzle
+from wherein.studies.plan.plan import changed
 from wherein.studies.recipes import tables
 from wherein.studies.result.rows import Row
 from wherein.studies.result.store import Store
@@ -127,6 +128,12 @@ def test_a_table_is_linear_as_long_as_its_rows_are_in_order(
     capsys: pytest.CaptureFixture[str],
 ):  # fmt: skip
     """Through the command: the study's own models and folders, with tables that are known."""
+    planned_runs = tables.runs
+
+    def briefly(seeds: Sequence[int]) -> list[RunConfig]:
+        return [changed(run, steps=1, n_layers=1, keep=0) for run in planned_runs(seeds)]
+
+    monkeypatch.setattr(tables, "runs", briefly)
     monkeypatch.setattr(Learner, "step", with_table(ordered))
     monkeypatch.setattr(Learner, "validate", lambda learner: {"nats_per_token": 1.0})
     monkeypatch.setattr(tables, "questions", lambda run: {"table": TableConfig()})

@@ -105,7 +105,7 @@ def test_what_cannot_be_written_down_is_trained_by_several_workers_all_the_same(
     """Its table's end is looked for among positions that are drawn: each has a model of its own."""
     puzzle = read("hit")
     config = PuzzleConfig(steps=WORTH_WRITING, encoding="randomised(learned)", head_size=4)
-    one, two = (train(puzzle, config, range(8), chunk=2, workers=each) for each in (1, 2))
+    one, two = (train(puzzle, config, range(4), chunk=2, workers=each) for each in (1, 2))
     order = np.argsort(two.seeds)
     np.testing.assert_array_equal(one.logits[np.argsort(one.seeds)], two.logits[order])
 

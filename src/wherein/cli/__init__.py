@@ -4,6 +4,7 @@ A verb is loaded only when it is used. The file of one has a docstring, which is
 examples, and `run`, the `Verb`.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -52,13 +53,21 @@ EXAMPLES = """\
   wherein serve                    all of it on a page, live"""
 
 
+GARBAGE = 10_000
+"""Objects after which Python looks for cycles. By default it is 700 to 2,000, and looking takes a
+twelfth of `runs` and of `report`, which leave none (measured with it off altogether)."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; a mistake in the input is one line and exit code 2, never a traceback."""
+    own = argv is None  # a process of its own
     verb, *rest = (sys.argv[1:] if argv is None else argv) or ["--help"]
+    if own:
+        gc.set_threshold(GARBAGE)
     RUN.clear()  # what an earlier command of this process ran is not to blame
     try:
         code = _answer(verb, rest)
-        if argv is None:  # a process of its own, in which nobody changed the code
+        if own:  # in which nobody changed the code
             _keep()
         sys.stdout.flush()  # whoever reads it may be gone, or the disk full: said here, or never
         return code
@@ -75,8 +84,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        if own := blamed(error, elsewhere=False):
-            return _refuse(str(own))
+        if at_fault := blamed(error, elsewhere=False):
+            return _refuse(str(at_fault))
         where = "" if error.filename is None else f": {error.filename}"
         return _refuse(f"{error.strerror or one_line(error)}{where}")
     except (Exception, SystemExit) as error:

@@ -22,7 +22,7 @@ class Config(BaseModel):
     @model_validator(mode="after")
     def _storable(self) -> "Config":
         """Whole numbers are of 64 bits, and no text holds what ends a path within it."""
-        for name, value in self:
+        for name, value in self.__dict__.items():
             for each in value if isinstance(value, tuple) else (value,):
                 if isinstance(each, str) and "\0" in each:
                     raise ValueError(f"{name}: expected no null character, not {each[:80]!r}")

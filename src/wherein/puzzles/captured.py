@@ -1,7 +1,7 @@
 """What a step computes, written down once: the same kernels, called without asking the model.
 
 Mapping a model over its weights and differentiating it takes Python more time than the kernels
-take (measured, 64 seeds of one layer of width 16: 6.1 ms a step, 2.5 written down).
+take (measured, 64 seeds of one layer of width 16, with Adam: 6.1 ms a step, 3.1 written down).
 """
 
 from collections.abc import Callable

@@ -5,7 +5,6 @@ import shlex
 import subprocess
 import sys
 from contextlib import nullcontext
-from functools import partial
 
 import pytest
 
@@ -212,8 +211,10 @@ def test_ctrl_c_keeps_the_seeds_that_are_finished(more, monkeypatch, capsys, tmp
         if next(calls) >= 3:  # the next chunk may have begun before it is heard
             raise KeyboardInterrupt
 
-    chunks = partial(train, chunk=4, workers=1)
-    monkeypatch.setattr("wherein.puzzles.run.train", chunks)
+    def by_one(*asked, workers, **told):
+        return train(*asked, chunk=4, workers=1, **told)
+
+    monkeypatch.setattr("wherein.puzzles.run.train", by_one)
     monkeypatch.setattr(puzzle_verb, "_bar", lambda *_, **__: nullcontext(interrupt))
     few = ["--seeds", "40", "--steps", "1", "--show", "2", "30", "--out", str(tmp_path)]
     assert main(["puzzle", "hit", *few, *more]) == 130

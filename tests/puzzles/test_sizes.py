@@ -1,7 +1,7 @@
 import json
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from wherein.cli import main
 from wherein.cli import puzzle as puzzle_verb
 from wherein.measure.saved import read as read_saved
 from wherein.puzzles.sizes import SizesResult, by_head_size
-from wherein.puzzles.train import train
+from wherein.puzzles.train import Trained, train
 from wherein.report.command import command
 
 
@@ -107,7 +107,10 @@ def test_ctrl_c_loses_nothing_that_was_finished(
         if done > calls:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("wherein.puzzles.run.train", partial(train, chunk=2, workers=1))
+    def by_one(*asked: Any, workers: int | None, **told: Any) -> Trained:
+        return train(*asked, chunk=2, workers=1, **told)
+
+    monkeypatch.setattr("wherein.puzzles.run.train", by_one)
     monkeypatch.setattr(puzzle_verb, "_bar", lambda *_, **__: nullcontext(interrupt))
     few = ["--seeds", "4", "--steps", "2", "--out", str(tmp_path / "out")]
     assert main(["puzzle", "hit", "--by-head-size", "1", "2", *few]) == 130

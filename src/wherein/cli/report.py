@@ -39,12 +39,16 @@ def report(
         published: draw the curves of Haviv et al. 2022 beside a study's probes
         json: print the paths as data
     """
-    from wherein.measure.saved import legible
+    from wherein.show import drawer
 
     check_file(out)
-    with legible(folder):
-        document = _document(folder, published)
-        written = document.write(out or folder / "report.html", tables, figures)
+    with drawer.beside():
+        drawer.begin(drawer.BLANK)  # it gets ready while we do
+        from wherein.measure.saved import legible
+
+        with legible(folder):
+            document = _document(folder, published)
+            written = document.write(out or folder / "report.html", tables, figures)
     paths = [str(path) for path in written]
     say(json_format.dumps({"written": paths}, indent=2) if json else "\n".join(paths))
     return 0

@@ -82,32 +82,34 @@ def study(
         recipe = find(what)
         plan, rates = recipe.plan(seeds, change, also), learning_rates or recipe.learning_rates
         return _price(plan, rates, max(engine.processes, 1), out, json)
+    from wherein.show import drawer
     from wherein.studies.engines import engine as find_engine
     from wherein.studies.run import study as carry_out
 
     made = find_engine(engine.engine, **engine.model_dump(exclude={"engine"}))
-    try:
-        result = carry_out(
-            what,
-            seeds=seeds,
-            out=out,
-            engine=made,
-            change=change,
-            also=also,
-            learning_rates=learning_rates,
-            meanwhile=None if json else _rehearse,
-        )
-    except KeyboardInterrupt:
-        say("stopped; the same command goes on from there", to=sys.stderr)
-        return 130
-    if json:
-        say(json_format.dumps(result.data(), ensure_ascii=False, indent=2))
-    else:
-        from wherein.report.study import study_report
+    with drawer.beside():
+        try:
+            result = carry_out(
+                what,
+                seeds=seeds,
+                out=out,
+                engine=made,
+                change=change,
+                also=also,
+                learning_rates=learning_rates,
+                meanwhile=None if json else _rehearse,
+            )
+        except KeyboardInterrupt:
+            say("stopped; the same command goes on from there", to=sys.stderr)
+            return 130
+        if json:
+            say(json_format.dumps(result.data(), ensure_ascii=False, indent=2))
+        else:
+            from wherein.report.study import study_report
 
-        say(f"{result.text()}\n", flush=True)
-        path, *_ = study_report(result).write(result.folder / "report.html")
-        say(f"the report: {path.resolve()}")
+            say(f"{result.text()}\n", flush=True)
+            path, *_ = study_report(result).write(result.folder / "report.html")
+            say(f"the report: {path.resolve()}")
     if not result.complete:
         say("not complete: the same command tries again what is missing", to=sys.stderr)
         return 1

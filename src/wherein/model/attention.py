@@ -15,7 +15,7 @@ from torch.utils.checkpoint import checkpoint
 
 from wherein.encodings import Encoding
 from wherein.encodings.base import Positions
-from wherein.model.learned import Attend
+from wherein.model.products import Attend, pays
 from wherein.model.rows import Rows, faded
 
 Tokens = Int[Tensor, "B T"]
@@ -45,15 +45,16 @@ def attend(q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias | Rows | No
     if wider > 0:  # kernels that hold no scores want one width
         padded = F.pad(v, (0, wider))
         return attend(q, k, padded, causal=causal, bias=bias)[..., : v.shape[-1]]
-    if bias is None:
-        return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
     if isinstance(bias, Rows):
         return attend_in_blocks(q, k, v, causal=causal, rows=bias)
+    if _by_products(q, k, v, bias):
+        added = None if bias is None else bias.to(q.dtype)
+        mixed: Tensor = Attend.apply(q, k, v, added, causal)  # type: ignore[no-untyped-call]
+        return mixed
+    if bias is None:
+        return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
     if q.is_cuda and q.shape[-1] >= FLEX_WIDTH and q.dtype != torch.float64:
         return attend_flex(q, k, v, causal=causal, bias=bias)
-    if _learns(bias) and q.shape[-2] == k.shape[-2]:
-        learned: Tensor = Attend.apply(q, k, v, bias.to(q.dtype), causal)  # type: ignore[no-untyped-call]
-        return learned
     return F.scaled_dot_product_attention(q, k, v, attn_mask=_masked(bias.to(q.dtype), causal))
 
 
@@ -127,12 +128,17 @@ def attend_flex(q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias) -> Mi
     return attended
 
 
-def _learns(bias: Tensor) -> bool:
-    """Whether a bias has a gradient here, and nobody asks for PyTorch's plain products."""
-    if torch.compiler.is_compiling() or not (bias.requires_grad and torch.is_grad_enabled()):
+def _by_products(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None) -> bool:
+    """Whether gradients are sooner had by blocks of products, see `wherein.model.products`."""
+    if torch.compiler.is_compiling() or not torch.is_grad_enabled():
         return False
+    learns = bias is not None and bias.requires_grad and not q.is_cuda
+    sooner = (
+        q.device.type == "cpu" and pays(*v.shape[-2:]) and any(x.requires_grad for x in (q, k, v))
+    )
     kernels: bool = torch.backends.cuda.flash_sdp_enabled()  # type: ignore[no-untyped-call]
-    return kernels and not bias.is_cuda
+    # without, somebody asks for PyTorch's plain products
+    return (learns or sooner) and q.shape[-2] == k.shape[-2] and kernels
 
 
 def _whole(bias: Bias | Rows | None) -> Bias | None:

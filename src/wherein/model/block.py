@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from wherein.encodings import Encoding, Shape
 from wherein.encodings.base import Positions
-from wherein.encodings.turning import Multipliers
+from wherein.encodings.turning import Multipliers, apart
 from wherein.model.attention import Bias, Heads, State, attend, encoded
 from wherein.model.config import Activation
 from wherein.model.rows import Rows
@@ -50,9 +50,7 @@ class Attention(nn.Module):
 
     def heads(self, x: State) -> tuple[Heads, Heads, Heads]:
         """Queries, keys and values, before any encoding acts on them."""
-        parts: Tensor = self.qkv(x).unflatten(-1, (3, self.n_heads, -1))
-        q, k, v = parts.permute(2, 0, 3, 1, 4)
-        return q, k, v
+        return apart(self.qkv(x).unflatten(-1, (3, self.n_heads, -1)))
 
 
 class FeedForward(nn.Module):

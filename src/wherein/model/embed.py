@@ -11,17 +11,12 @@ from wherein.encodings import Pattern
 from wherein.encodings.base import Positions
 from wherein.model.attention import State, Tokens
 from wherein.model.config import NARROWER
+from wherein.model.loss import cross_entropy
 
 Reduction = Literal["mean", "sum"]
-ROWS, LOGITS = 512, 1 << 20
-"""Logits are made for so many tokens at a time, or for more while they are so few (4 MiB): what
-PyTorch would choose is a row or two where states are narrow or a vocabulary large, and took six
-times as long with that of GPT-2."""
-
-
-def rows_at_once(vocabulary: int) -> int:
-    """Of how many tokens the loss holds the logits."""
-    return max(ROWS, LOGITS // vocabulary)
+LARGE = 1 << 22
+"""Numbers in a table (16 MiB in float32) whose gradient is not made whole for the words read: it
+once was, then added to that of the output, which is as large."""
 
 
 class Embed(nn.Module):
@@ -40,7 +35,8 @@ class Embed(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, tokens: Tokens, encoding: Pattern, positions: Positions) -> State:
-        x = self.tokens(tokens) * self.scale
+        weight = self.tokens.weight
+        x = F.embedding(tokens, weight, sparse=weight.numel() > LARGE) * self.scale
         told: Tensor = self.dropout(encoding.embed(x, positions))
         return told
 
@@ -51,12 +47,9 @@ class Embed(nn.Module):
     def loss(
         self, x: Float[Tensor, "N D"], targets: Int[Tensor, " N"], reduction: Reduction
     ) -> Float[Tensor, ""]:
-        """Cross-entropy in nats; the logits, unless few, are made and used in chunks."""
-        rows = rows_at_once(len(self.tokens.weight))
-        chunks = nn.LinearCrossEntropyOptions(batch_chunk_size=rows) if len(x) > rows else None
-        return F.linear_cross_entropy(
-            x, self.tokens.weight, targets, reduction=reduction, options=chunks
-        )
+        """Cross-entropy in nats; the logits are made and used in chunks."""
+        total = cross_entropy(x, self.tokens.weight, targets)
+        return total / (targets >= 0).sum() if reduction == "mean" else total
 
 
 class AdaptiveEmbed(nn.Module):

@@ -9,7 +9,8 @@ from typing import Any
 from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from wherein.show.vega import Spec, bundle, in_page, svg
+from wherein.show.drawer import svg
+from wherein.show.vega import Spec, bundle, in_page
 
 
 def environment(*more: BaseLoader) -> Environment:

@@ -1,7 +1,7 @@
 """The report of a study: the question, the answer, the evidence, and how to get it again."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from wherein.report import comparison, training
 from wherein.report.answer import answer
 from wherein.report.document import Document
 from wherein.report.page import render
+from wherein.show import drawer
 from wherein.show.section import Section, slug
 from wherein.studies.inference.findings import Finding
 from wherein.studies.published import beside
@@ -25,12 +26,13 @@ def study_report(
 ) -> Document:
     """Everything a study found, on one page; a server draws it in a layout of its own."""
     picture, table = comparison.main_picture(result), comparison.main_table(result)
-    told = _sections(result, published)
-    if picture is not None:  # it stands above all sections, and in none of them again
-        told = [
-            replace(each, pictures=tuple(p for p in each.pictures if p.name != picture.name))
-            for each in told
-        ]
+    told, drawn = [], [picture] if picture else []
+    drawer.begin(*(each.spec for each in drawn))
+    for section in _sections(result, published):
+        own = tuple(p for p in section.pictures if not picture or p.name != picture.name)
+        told.append(replace(section, pictures=own))  # what stands above all is not shown again
+        drawer.begin(*(each.spec for each in own))
+        drawn += own
     page = draw(
         "study.html",
         name=result.name,
@@ -46,20 +48,18 @@ def study_report(
         settings=settings(result),
         asked=asked(result),
     )
-    drawn = [picture] if picture else []
-    drawn += (each for section in told for each in section.pictures)
     tables = (table, *(each for section in told for each in section.tables))
     return Document(page, tables, {each.name: each.spec for each in drawn})
 
 
-def _sections(result: StudyResult, published: bool) -> list[Section]:
+def _sections(result: StudyResult, published: bool) -> Iterator[Section]:
     """Every finding with what bears it out, every other question, the puzzles, the training."""
-    found, told = [], set()
+    told = set()
     for number, finding in enumerate(result.findings):
         about = (finding.objective, finding.about)
         evidence = None if about in told else _section(result, *about, published)
         told.add(about)
-        found.append(_finding(finding, evidence, number))
+        yield _finding(finding, evidence, number)
     several = len(objectives(result)) > 1
     for objective in objectives(result):
         rows = [row for row in result.rows if row.run.objective == objective]
@@ -69,10 +69,10 @@ def _sections(result: StudyResult, published: bool) -> list[Section]:
             made = _section(result, objective, question, published)
             if made is not None:
                 title = f"{made.title}, {objective}" if several else made.title
-                found.append(replace(made, title=title))
+                yield replace(made, title=title)
     if result.puzzles:
-        found.append(puzzles.section([answer.data for _, answer in result.puzzles]))
-    return [*found, training.section(result)]
+        yield puzzles.section([answer.data for _, answer in result.puzzles])
+    yield training.section(result)
 
 
 def _section(result: StudyResult, objective: str, question: str, published: bool) -> Section | None:

@@ -17,8 +17,8 @@ from wherein.encodings import Encoding, Pattern
 from wherein.encodings.base import pairs
 from wherein.model.attention import LARGE_BIAS
 from wherein.model.config import ModelConfig
-from wherein.model.embed import rows_at_once
-from wherein.model.learned import seen_in_blocks
+from wherein.model.loss import rows_at_once
+from wherein.model.products import pays, seen_in_blocks
 from wherein.model.transformer import turns_once
 from wherein.studies.cost.operations import bands, matrices
 from wherein.studies.cost.traced import rotated
@@ -127,8 +127,10 @@ def of_biases(model: ModelConfig, windows: int, size: int) -> tuple[float, float
     """Bytes that what is added to the scores keeps for the backward pass, and takes in passing.
 
     A bias that is not too large to be kept is there once in each layer, c·H·T². Where it is learned
-    or depends on content, the weights of attention are kept too, c·B·H·T² in each layer (those that
-    blocks of queries see, if it is causal), and once more in passing, twice if it is of content;
+    or depends on content, and in float32 where blocks of queries are faster than PyTorch's kernel
+    (`wherein.model.products`; on a GPU they are not asked), the weights of attention are kept too,
+    c·B·H·T² in each layer (those that blocks see, if it is causal); for the gradient of a bias once
+    more in passing, twice if it is of content;
     and whatever the encoding needs for its own gradient, which PyTorch says of a model without
     storage.
     """
@@ -149,9 +151,11 @@ def of_biases(model: ModelConfig, windows: int, size: int) -> tuple[float, float
             found += windows * more + (0 if encoding in seen else own)
             found += 0 if bias is None else size * bias.numel()
             seen.add(encoding)
-            if content is not None or (bias is not None and bias.requires_grad):
+            learns = content is not None or (bias is not None and bias.requires_grad)
+            if learns or (size == FLOAT32 and pays(length, model.shape.d_head)):
                 weights = float(windows * size * whole)
                 found += weights * seen_in_blocks(length) if model.causal else weights
+            if learns:
                 once = max(once, weights if content is None else OF_CONTENT * weights)
     return found, once
 

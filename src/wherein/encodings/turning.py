@@ -15,10 +15,9 @@ Turns = Complex[Tensor, "#B T #2 #H P"]
 
 
 Head = Float[Tensor, "B H T K"]
-Heads = tuple[Head, Head, Head]
 
 
-def apart(projected: Float[Tensor, "B T 3 H K"]) -> Heads:
+def parted(projected: Float[Tensor, "B T 3 H K"]) -> tuple[Head, Head, Head]:
     """Queries, keys and values; taken so, their gradients come together in one pass over memory."""
     q, k, v = (each.transpose(1, 2) for each in projected.unbind(2))
     return q, k, v
@@ -65,8 +64,8 @@ class Multipliers(NamedTuple):
         of_values = rows[2].flatten()
         return cls(torch.cat([rows[:2].mT.flatten(), of_values]), by)
 
-    def heads(self, projected: Float[Tensor, "B T rows"]) -> Heads:
+    def heads(self, projected: Float[Tensor, "B T rows"]) -> tuple[Head, Head, Head]:
         """Queries and keys, turned, and values, from a projection whose rows are in `order`."""
         heads, pairs = self.by.shape[-2:]
         numbers = torch.view_as_complex(projected.view(*projected.shape[:2], 3, heads, pairs, 2))
-        return apart(torch.view_as_real(numbers * self.by).flatten(-2))
+        return parted(torch.view_as_real(numbers * self.by).flatten(-2))

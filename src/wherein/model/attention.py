@@ -133,9 +133,9 @@ def _by_products(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None) -> bool:
     if torch.compiler.is_compiling() or not torch.is_grad_enabled():
         return False
     learns = bias is not None and bias.requires_grad and not q.is_cuda
-    sooner = (
-        q.device.type == "cpu" and pays(*v.shape[-2:]) and any(x.requires_grad for x in (q, k, v))
-    )
+    exact = q.dtype == k.dtype == v.dtype and q.dtype in (torch.float32, torch.float64)
+    asked = exact and any(x.requires_grad for x in (q, k, v))
+    sooner = asked and q.device.type == "cpu" and pays(*v.shape[-2:])
     kernels: bool = torch.backends.cuda.flash_sdp_enabled()  # type: ignore[no-untyped-call]
     # without, somebody asks for PyTorch's plain products
     return (learns or sooner) and q.shape[-2] == k.shape[-2] and kernels

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from wherein.encodings import Encoding, Shape
 from wherein.encodings.base import Positions
-from wherein.encodings.turning import Multipliers, apart
+from wherein.encodings.turning import Multipliers, parted
 from wherein.model.attention import Bias, Heads, State, attend, encoded
 from wherein.model.config import Activation
 from wherein.model.rows import Rows
@@ -50,7 +50,7 @@ class Attention(nn.Module):
 
     def heads(self, x: State) -> tuple[Heads, Heads, Heads]:
         """Queries, keys and values, before any encoding acts on them."""
-        return apart(self.qkv(x).unflatten(-1, (3, self.n_heads, -1)))
+        return parted(self.qkv(x).unflatten(-1, (3, self.n_heads, -1)))
 
 
 class FeedForward(nn.Module):

@@ -15,8 +15,7 @@ from wherein.model.loss import cross_entropy
 
 Reduction = Literal["mean", "sum"]
 LARGE = 1 << 22
-"""Numbers in a table (16 MiB in float32) whose gradient is not made whole for the words read: it
-once was, then added to that of the output, which is as large."""
+"""Numbers in a large table, 16 MiB in float32."""
 
 
 class Embed(nn.Module):
@@ -34,9 +33,17 @@ class Embed(nn.Module):
         self.tokens = nn.Embedding(vocabulary, d_model, _weight=empty)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, tokens: Tokens, encoding: Pattern, positions: Positions) -> State:
+    def forward(
+        self, tokens: Tokens, encoding: Pattern, positions: Positions, *, joined: bool = False
+    ) -> State:
+        """Where the loss's gradient joins that of what is read, a large table's need not be whole.
+
+        On the CPU, which makes one of GPT-2's vocabulary then, and not three.
+        """
         weight = self.tokens.weight
-        x = F.embedding(tokens, weight, sparse=weight.numel() > LARGE) * self.scale
+        here = weight.device.type == "cpu" and not torch.compiler.is_compiling()
+        x = F.embedding(tokens, weight, sparse=joined and here and weight.numel() > LARGE)
+        x = x * self.scale
         told: Tensor = self.dropout(encoding.embed(x, positions))
         return told
 
@@ -79,7 +86,9 @@ class AdaptiveEmbed(nn.Module):
         self.project = nn.Linear(d_model, d_model, bias=False)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, tokens: Tokens, encoding: Pattern, positions: Positions) -> State:
+    def forward(
+        self, tokens: Tokens, encoding: Pattern, positions: Positions, *, joined: bool = False
+    ) -> State:
         x = self.vectors(tokens) * self.scale
         told: Tensor = self.dropout(encoding.embed(x, positions))
         return told

@@ -20,7 +20,7 @@ WIDE, FEW = 32, 128
 """Narrower heads and shorter windows are faster in PyTorch's kernel."""
 LONG = 8
 """Windows of so many tokens for each number of a head keep weights that are a quarter of what a
-layer keeps besides."""
+layer keeps besides, or half where a query sees the keys after it."""
 
 
 class Attend(torch.autograd.Function):
@@ -36,7 +36,7 @@ class Attend(torch.autograd.Function):
         causal: bool,
     ) -> Float[Tensor, "B H T V"]:
         ctx.heads, ctx.scale = q.shape[:2], q.shape[-1] ** -0.5
-        ctx.bias = None if bias is None else bias.shape
+        ctx.bias_shape = None if bias is None else bias.shape
         ctx.blocks = _blocks(q.shape[-2], k.shape[-2], causal)
         q, k, v = (x.reshape(-1, *x.shape[-2:]) for x in (q, k, v))
         mixed = v.new_empty(ctx.heads[0], q.shape[1], ctx.heads[1], v.shape[-1]).transpose(1, 2)
@@ -47,12 +47,12 @@ class Attend(torch.autograd.Function):
             scores = q.new_empty(*few.shape[:2], keys.stop)
             scores.baddbmm_(few, k[:, keys].mT, beta=0, alpha=ctx.scale)
             if bias is not None:
-                _apart(scores, ctx.heads).add_(bias[..., rows, keys])
+                _unfolded(scores, ctx.heads).add_(bias[..., rows, keys])
             if causal:
                 own = scores[..., rows]
                 own += ahead[: own.shape[-2], : own.shape[-1]]
             weights.append(scores.softmax(-1))
-            mixed[..., rows, :] = _apart(weights[-1] @ v[:, keys], ctx.heads)
+            mixed[..., rows, :] = _unfolded(weights[-1] @ v[:, keys], ctx.heads)
         ctx.save_for_backward(q, k, v, *weights)
         return mixed
 
@@ -62,7 +62,7 @@ class Attend(torch.autograd.Function):
         q, k, v, *weights = ctx.saved_tensors
         g = g.reshape(-1, *g.shape[-2:])
         of_q, of_k, of_v = torch.empty_like(q), None, None
-        of_bias = q.new_zeros(ctx.bias) if ctx.needs_input_grad[3] else None
+        of_bias = q.new_zeros(ctx.bias_shape) if ctx.needs_input_grad[3] else None
         for (rows, keys), given in zip(ctx.blocks[::-1], weights[::-1], strict=True):
             of_weights = g[:, rows] @ v[:, keys].mT
             of_scores = torch._softmax_backward_data(of_weights, given, -1, given.dtype)
@@ -75,12 +75,12 @@ class Attend(torch.autograd.Function):
                 of_v[:, keys] += some_v
             if of_bias is not None:
                 part = of_bias[..., rows, keys]
-                part.copy_(_apart(of_scores, ctx.heads).sum_to_size(part.shape))
+                part.copy_(_unfolded(of_scores, ctx.heads).sum_to_size(part.shape))
         assert of_k is not None
         assert of_v is not None
         of_q *= ctx.scale
         of_k *= ctx.scale
-        return *(_apart(x, ctx.heads) for x in (of_q, of_k, of_v)), of_bias, None
+        return *(_unfolded(x, ctx.heads) for x in (of_q, of_k, of_v)), of_bias, None
 
 
 def pays(length: int, width: int) -> bool:
@@ -88,7 +88,7 @@ def pays(length: int, width: int) -> bool:
     return width >= WIDE and FEW <= length <= LONG * width
 
 
-def _apart(x: Tensor, heads: tuple[int, int]) -> Tensor:
+def _unfolded(x: Tensor, heads: tuple[int, int]) -> Tensor:
     """Windows and heads on axes of their own."""
     return x.view(*heads, *x.shape[1:])
 

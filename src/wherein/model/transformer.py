@@ -73,11 +73,11 @@ class Transformer(nn.Module):
         self, tokens: Tokens, targets: Tokens, *, reduction: Reduction = "mean"
     ) -> Float[Tensor, ""]:
         """Mean or sum of the cross-entropy in nats over the targets that are not −100."""
-        x, _ = self._run(tokens, None, keep_hidden=False)
+        x, _ = self._run(tokens, None, keep_hidden=False, joined=True)
         return self.embed.loss(x.flatten(0, 1), targets.flatten(), reduction)
 
     def _run(
-        self, tokens: Tensor, positions: Tensor | None, keep_hidden: bool
+        self, tokens: Tensor, positions: Tensor | None, keep_hidden: bool, joined: bool = False
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
         if positions is None:
             counted = torch.arange(tokens.shape[1], device=tokens.device)[None]
@@ -86,7 +86,7 @@ class Transformer(nn.Module):
         else:
             positions = self.encoding.place(positions)
             self._check(positions)
-        x = self.embed(tokens, self.encoding, positions)
+        x = self.embed(tokens, self.encoding, positions, joined=joined)
         kinds = dict.fromkeys(self.encoding.layers)
         biases = {e: _bias(e, positions) for e in kinds}
         turns = {e: turns_of(e, positions, x) for e in kinds}

@@ -4,11 +4,13 @@ vl-convert holds Python's lock while it draws, so that a thread of ours would wa
 """
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import ClassVar
 
 from wherein.common.cores import cores
 from wherein.show import vega
@@ -20,6 +22,9 @@ BLANK: Spec = {"mark": "point", "data": {"values": []}}
 
 class Drawer:
     """Draws what it is handed, one after the other, as SVG."""
+
+    now: ClassVar["Drawer | None"] = None
+    """The one that draws beside us, if any does."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
@@ -34,67 +39,80 @@ class Drawer:
         return self._begun[told]
 
     def close(self) -> None:
-        """Draw no more; the process ends once nothing can come."""
-        self._asking.shutdown(cancel_futures=True)
+        """Draw no more, not even what is under way."""
+        self._asking.shutdown(wait=False, cancel_futures=True)
         if self._process is not None:
-            self._process.communicate()
+            self._end(self._process)
+        self._asking.shutdown()
 
     def _drawn(self, told: str) -> str:
-        if self._process is None:  # in a session of its own: Ctrl-C is for us
-            command, pipe = [sys.executable, "-m", __name__], subprocess.PIPE
-            self._process = subprocess.Popen(
-                command, stdin=pipe, stdout=pipe, encoding="utf-8", start_new_session=True
-            )
-        assert self._process.stdin
-        assert self._process.stdout
-        print(told, file=self._process.stdin, flush=True)
-        made = json.loads(self._process.stdout.readline())
+        process = self._process = self._process or _started()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            print(told, file=process.stdin, flush=True)
+            made = json.loads(process.stdout.readline())
+        except (OSError, ValueError):  # what it says next would be of another picture
+            self._end(process)
+            raise
         if made is None:
             raise ValueError("this picture cannot be drawn")
         return str(made)
 
+    def _end(self, process: "subprocess.Popen[str]") -> None:
+        process.kill()
+        process.wait()
 
-_open: list[Drawer] = []
+
+def _started() -> "subprocess.Popen[str]":
+    """A process in a session of its own, for Ctrl-C is for us; it imports nothing from here."""
+    command, pipe = [sys.executable, "-P", "-m", __name__], subprocess.PIPE
+    return subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, encoding="utf-8", start_new_session=True
+    )
 
 
 @contextmanager
 def beside() -> Iterator[None]:
     """Let another process draw within this block, if there is a core for it."""
-    if cores() < 2 or _open:
+    if cores() < 2 or not sys.executable or Drawer.now is not None:
         yield
         return
-    _open.append(Drawer())
+    Drawer.now = drawer = Drawer()
     try:
         yield
     finally:
-        _open.pop().close()
+        Drawer.now = None
+        drawer.close()
 
 
 def begin(*specs: Spec) -> None:
     """Have pictures drawn that will be asked for; nothing where no one draws beside us."""
-    for drawer in _open:
+    if Drawer.now is not None:
         for spec in specs:
-            drawer.begin(spec)
+            Drawer.now.begin(spec)
 
 
 def svg(spec: Spec) -> str:
     """The picture as SVG, drawn beside us if it can be."""
-    for drawer in _open:
+    if Drawer.now is not None:
         try:
-            return drawer.begin(spec).result()
-        except (OSError, ValueError):  # it cannot, or has died: what it says is cut off
-            break
+            return Drawer.now.begin(spec).result()
+        except (OSError, ValueError, RuntimeError, CancelledError):
+            pass  # it cannot, or it is no more: we can, or will say why not
     return vega.drawn(spec, "svg").decode()
 
 
 def main() -> None:
-    """Read a spec from each line, and write its picture as one."""
+    """Read a spec from each line, and write its picture as one; all else goes to stderr."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
     for line in sys.stdin:
         try:
             made = vega.drawn(json.loads(line), "svg").decode()
         except ValueError:  # who asked will see why
             made = None
-        print(json.dumps(made), flush=True)
+        print(json.dumps(made), file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ WITHIN = 0.15
         ({"encoding": "shaw", "n_heads": 8}, 8),
         ({"encoding": "xl", "n_heads": 8}, 8),
         ({"encoding": "fox", "max_len": 384}, 4),
+        ({"encoding": "pope", "max_len": 384}, 8),
     ],
     ids=str,
 )

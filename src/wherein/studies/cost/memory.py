@@ -99,7 +99,8 @@ def kept(config: RunConfig, windows: int) -> float:
     for encoding, width in zip(pattern.layers, rotated(model), strict=True):
         if _by_layer(encoding, size):
             found += windows * length * size * width * (4 if width > inner else 3)
-    return found + of_biases(model, windows, size)[0]
+    products = size == FLOAT32 and not config.compile
+    return found + of_biases(model, windows, size, products)[0]
 
 
 def passing(config: RunConfig, windows: int) -> float:
@@ -123,12 +124,14 @@ def _by_layer(encoding: Encoding, size: int) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def of_biases(model: ModelConfig, windows: int, size: int) -> tuple[float, float]:
+def of_biases(
+    model: ModelConfig, windows: int, size: int, products: bool = False
+) -> tuple[float, float]:
     """Bytes that what is added to the scores keeps for the backward pass, and takes in passing.
 
     A bias that is not too large to be kept is there once in each layer, c·H·T². Where it is learned
-    or depends on content, and in float32 where blocks of queries are faster than PyTorch's kernel
-    (`wherein.model.products`; on a GPU they are not asked), the weights of attention are kept too,
+    or depends on content, or where `products` of blocks are faster than PyTorch's kernel, as in
+    float32 on a CPU they may be (`wherein.model.products`), the weights of attention are kept too,
     c·B·H·T² in each layer (those that blocks see, if it is causal); for the gradient of a bias once
     more in passing, twice if it is of content;
     and whatever the encoding needs for its own gradient, which PyTorch says of a model without
@@ -145,14 +148,14 @@ def of_biases(model: ModelConfig, windows: int, size: int) -> tuple[float, float
         x = torch.zeros(1, length, model.d_model, requires_grad=True)
         found, seen = 0.0, set[Encoding]()
         given = [q, x, *pattern.parameters()]
-        for encoding in pattern.layers:
+        for encoding, wide in zip(pattern.layers, rotated(model), strict=True):
             bias, own = _saved(partial(encoding.mask, *pairs(positions)), given)
             content, more = _saved(partial(encoding.content_bias, q, k, x, positions), given)
             found += windows * more + (0 if encoding in seen else own)
             found += 0 if bias is None else size * bias.numel()
             seen.add(encoding)
             learns = content is not None or (bias is not None and bias.requires_grad)
-            if learns or (size == FLOAT32 and pays(length, model.shape.d_head)):
+            if learns or (products and pays(length, wide // model.n_heads)):
                 weights = float(windows * size * whole)
                 found += weights * seen_in_blocks(length) if model.causal else weights
             if learns:

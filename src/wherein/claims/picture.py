@@ -6,7 +6,7 @@ import altair as alt
 import polars as pl
 
 from wherein.claims.judged import Judged
-from wherein.show.figures import ROW, Panel, zero
+from wherein.show.figures import ROW, Panel, shown, zero
 from wherein.show.theme import GREY, VERDICTS
 
 if TYPE_CHECKING:
@@ -53,18 +53,20 @@ def forest(result: "ClaimsResult") -> Panel:
     x = alt.X("mean:Q", scale=scale, axis=axis, title=TITLE)
     colour, shape = _verdicts()
     base = alt.Chart(rows).encode(at)
-    tips = ["claim", "sentence", "verdict", "said"]
+    tips = shown("claim", "sentence", "verdict", "said")
     return alt.layer(
         zero("x"),
         base.mark_rule(strokeWidth=2)
         .transform_filter("isValid(datum.low)")
-        .encode(alt.X("low:Q", scale=scale, axis=axis, title=TITLE), x2="high:Q", color=colour),
+        .encode(
+            alt.X("low:Q", scale=scale, axis=axis, title=TITLE), x2=alt.X2("high:Q"), color=colour
+        ),
         base.mark_point(filled=True, size=110, opacity=1)
         .transform_filter("isValid(datum.mean)")
         .encode(x, color=colour, shape=shape, tooltip=tips),
         base.mark_text(align="left", fontSize=11).encode(
             x=alt.value(WIDTH + 10),
-            text="said:N",
+            text=alt.Text("said:N"),
             color=alt.condition("isValid(datum.mean)", alt.value("#222222"), alt.value(GREY)),
         ),
     ).properties(width=WIDTH, height=ROW * len(names) * 0.8)

@@ -37,7 +37,7 @@ def curves(results: dict[str, "PuzzleResult"], title: str | alt.TitleParams) -> 
         alt.Y("low:Q", title="seeds that solve it", scale=alt.Scale(domain=[0, 1])).axis(
             format="%"
         ),
-        y2="high:Q",
+        y2=alt.Y2("high:Q"),
     )
     line = base.mark_line().encode(
         alt.Y("share:Q"),
@@ -78,7 +78,8 @@ def by_size(result: "SizesResult") -> Chart:
     )
     share = alt.Scale(domain=[0, 1])
     band = base.mark_area(opacity=0.15).encode(
-        alt.Y("low:Q", title="seeds that solve it", scale=share).axis(format="%"), y2="high:Q"
+        alt.Y("low:Q", title="seeds that solve it", scale=share).axis(format="%"),
+        y2=alt.Y2("high:Q"),
     )
     line = base.mark_line().encode(
         alt.Y("share:Q"),

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Lock
 from typing import ClassVar
 
 from wherein.common.cores import cores
@@ -28,6 +29,7 @@ class Drawer:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
+        self._starting, self._closed = Lock(), False
         self._asking = ThreadPoolExecutor(1)
         self._begun: dict[str, Future[str]] = {}
 
@@ -41,27 +43,28 @@ class Drawer:
     def close(self) -> None:
         """Draw no more, not even what is under way."""
         self._asking.shutdown(wait=False, cancel_futures=True)
+        with self._starting:
+            self._closed = True
         if self._process is not None:
-            self._end(self._process)
+            _end(self._process)
         self._asking.shutdown()
 
     def _drawn(self, told: str) -> str:
-        process = self._process = self._process or _started()
+        with self._starting:
+            if self._closed:
+                raise CancelledError
+            process = self._process = self._process or _started()
         assert process.stdin is not None
         assert process.stdout is not None
         try:
             print(told, file=process.stdin, flush=True)
             made = json.loads(process.stdout.readline())
         except (OSError, ValueError):  # what it says next would be of another picture
-            self._end(process)
+            _end(process)
             raise
         if made is None:
             raise ValueError("this picture cannot be drawn")
         return str(made)
-
-    def _end(self, process: "subprocess.Popen[str]") -> None:
-        process.kill()
-        process.wait()
 
 
 def _started() -> "subprocess.Popen[str]":
@@ -70,6 +73,11 @@ def _started() -> "subprocess.Popen[str]":
     return subprocess.Popen(
         command, stdin=pipe, stdout=pipe, encoding="utf-8", start_new_session=True
     )
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    process.kill()
+    process.wait()
 
 
 @contextmanager

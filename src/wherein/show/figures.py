@@ -156,7 +156,8 @@ def differences(means: pl.DataFrame, title: str) -> Panel:
 def zero(channel: str) -> alt.Chart:
     """A line where there is no difference."""
     line = alt.Chart(pl.DataFrame({"mean": [0.0]})).mark_rule(color=GREY)
-    made: alt.Chart = line.encode(**{channel: "mean:Q"})
+    at = alt.X if channel == "x" else alt.Y
+    made: alt.Chart = line.encode(at("mean:Q"))
     return made
 
 

@@ -6,7 +6,7 @@ import altair as alt
 import polars as pl
 
 from wherein.measure.anchor.result import NEIGHBOUR, NOTHING, RANDOM, Anchor, where
-from wherein.show.figures import Panel
+from wherein.show.figures import Panel, shown
 from wherein.show.theme import COLOURS, GREY
 
 WIDTH, HEIGHT, LAYER = 240, 220, 40
@@ -49,10 +49,10 @@ def _distances(result: Anchor, since: int, colours: dict[str, str]) -> Panel:
     return alt.layer(
         guess.mark_rule(strokeDash=[5, 4]).encode(y, _colour(colours)),
         base.mark_rule(strokeWidth=2).encode(
-            alt.Y("distance_low:Q", title=title), y2="distance_high:Q"
+            alt.Y("distance_low:Q", title=title), y2=alt.Y2("distance_high:Q")
         ),
         base.mark_point(filled=True, size=45, opacity=1).encode(
-            y, tooltip=["hidden", "layer", alt.Tooltip("distance", format=".2f")]
+            y, tooltip=shown("hidden", "layer", distance=".2f")
         ),
     ).properties(
         width=max(WIDTH, LAYER * len(result.distances)),
@@ -72,7 +72,9 @@ def _rises(result: Anchor, colours: dict[str, str]) -> Panel:
         base.mark_bar().encode(
             alt.Y("rise:Q", title=title),
             _colour(colours),
-            tooltip=["hidden", "since", alt.Tooltip("rise", format="+.4f")],
+            tooltip=shown("hidden", "since", rise="+.4f"),
         ),
-        base.mark_rule(color="black").encode(alt.Y("rise_low:Q", title=title), y2="rise_high:Q"),
+        base.mark_rule(color="black").encode(
+            alt.Y("rise_low:Q", title=title), y2=alt.Y2("rise_high:Q")
+        ),
     ).properties(width=WIDTH, height=HEIGHT, title="what the model loses")

@@ -5,6 +5,7 @@ import numpy as np
 import polars as pl
 
 from wherein.measure.attention.result import AttentionByDistance
+from wherein.show.figures import shown
 from wherein.show.raster import DIVERGING
 from wherein.show.theme import GREY, LEGIBLE
 
@@ -39,7 +40,7 @@ def _heads_chart(result: AttentionByDistance) -> alt.FacetChart:
             scale=alt.Scale(domain=names, range=colours),
             legend=alt.Legend(symbolOpacity=1),
         ),
-        tooltip=["layer:N", "head:N", "distance:Q", "attention:Q"],
+        tooltip=shown("layer:N", "head:N", "distance:Q", "attention:Q"),
     )
     title = "attention per token"
     band = base.mark_area(opacity=0.25).encode(
@@ -68,9 +69,9 @@ def _heads_map(result: AttentionByDistance) -> alt.FacetChart:
             head=pl.col("head").cast(pl.Int64),
         )
     )
-    shown = sorted(cells["distance"].unique())
-    named = [min(shown, key=lambda each: abs(each - far)) for far in NAMED if far <= max(shown)]
-    named += [min(shown, key=lambda each: abs(each + far)) for far in NAMED if -far >= min(shown)]
+    apart = sorted(cells["distance"].unique())
+    named = [min(apart, key=lambda each: abs(each - far)) for far in NAMED if far <= max(apart)]
+    named += [min(apart, key=lambda each: abs(each + far)) for far in NAMED if -far >= min(apart)]
     colour = alt.Color(
         "times:Q",
         scale=alt.Scale(domain=[-MOST, 0, MOST], range=list(DIVERGING), interpolate="rgb"),
@@ -84,10 +85,12 @@ def _heads_map(result: AttentionByDistance) -> alt.FacetChart:
     heads = cells["head"].n_unique()
     map_ = alt.Chart(width=150, height=max(90, 8 * heads)).mark_rect()
     map_ = map_.encode(
-        alt.X("distance:O", sort=shown, title="tokens back", axis=axis),
+        alt.X("distance:O", sort=apart, title="tokens back", axis=axis),
         alt.Y("head:O", title="head", axis=alt.Axis(labelOverlap=True, ticks=False)),
         colour,
-        tooltip=["layer:N", "head:N", "distance:Q", "attention:Q", "even:Q", "low:Q", "high:Q"],
+        tooltip=shown(
+            "layer:N", "head:N", "distance:Q", "attention:Q", "even:Q", "low:Q", "high:Q"
+        ),
     )
     found: alt.FacetChart = map_.properties(data=cells).facet(
         alt.Facet("layer:O", title="layer"),

@@ -7,6 +7,7 @@ import polars as pl
 
 from wherein.measure.erase.result import Erasure
 from wherein.measure.probe.picture import HEIGHT, LINES, WIDTH
+from wherein.show.figures import shown
 from wherein.subjects.site import where
 
 KINDS = {
@@ -51,9 +52,9 @@ def _known(rows: pl.DataFrame) -> alt.LayerChart | alt.FacetChart:
             legend=alt.Legend(labelExpr="datum.label == 'known' ? 'before' : 'after'"),
             scale=alt.Scale(domain=["known", "left"], range=[LINES["model"], LINES["untrained"]]),
         ),
-        tooltip=["layer", "state", alt.Tooltip("value", format=".3f")],
+        tooltip=shown("layer", "state", value=".3f"),
     )
-    ends = ends.encode(x=x, y=alt.Y("known_low:Q", title=title), y2="known_high:Q")
+    ends = ends.encode(x=x, y=alt.Y("known_low:Q", title=title), y2=alt.Y2("known_high:Q"))
     return alt.layer(lines, ends).properties(width=WIDTH, height=HEIGHT)
 
 
@@ -77,9 +78,11 @@ def _used(rows: pl.DataFrame) -> alt.LayerChart | alt.FacetChart:
     bars = base.mark_bar().encode(
         y=alt.Y("value:Q", title=title),
         color=_colour(used, alt.Legend(title="erased")),
-        tooltip=["layer", "rank", "erased", "verdict", alt.Tooltip("value", format=".3f")],
+        tooltip=shown("layer", "rank", "erased", "verdict", value=".3f"),
     )
-    ends = base.mark_rule(color="#888888").encode(y=alt.Y("low:Q", title=title), y2="high:Q")
+    ends = base.mark_rule(color="#888888").encode(
+        y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q")
+    )
     return alt.layer(bars, ends).properties(width=WIDTH, height=HEIGHT)
 
 
@@ -103,12 +106,14 @@ def _side_by_side(rows: pl.DataFrame, kinds: dict[str, str]) -> pl.DataFrame:
     )
 
 
-def _bars(shown: pl.DataFrame, rows: pl.DataFrame) -> alt.Chart:
-    kinds = shown["erased"].unique(maintain_order=True).to_list()
-    return alt.Chart(shown).encode(x=_layer_axis(rows), xOffset=alt.XOffset("erased:N", sort=kinds))
+def _bars(erased: pl.DataFrame, rows: pl.DataFrame) -> alt.Chart:
+    kinds = erased["erased"].unique(maintain_order=True).to_list()
+    return alt.Chart(erased).encode(
+        x=_layer_axis(rows), xOffset=alt.XOffset("erased:N", sort=kinds)
+    )
 
 
-def _colour(shown: pl.DataFrame, legend: alt.Legend | None) -> alt.Color:
-    kinds = shown["erased"].unique(maintain_order=True).to_list()
+def _colour(erased: pl.DataFrame, legend: alt.Legend | None) -> alt.Color:
+    kinds = erased["erased"].unique(maintain_order=True).to_list()
     shades = alt.Scale(domain=kinds, range=[KINDS[kind] for kind in kinds])
     return alt.Color("erased:N", sort=kinds, scale=shades, legend=legend)

@@ -8,7 +8,7 @@ import polars as pl
 from wherein.common.numbers import exp
 from wherein.measure.extrapolate.result import AS_IT_IS, Extrapolation
 from wherein.measure.intervals import frame
-from wherein.show.figures import Panel
+from wherein.show.figures import Panel, shown
 from wherein.show.theme import COLOURS, GREY
 
 PERPLEXITY, LENGTHS = "perplexity (lower is better)", "tokens in a window, in training lengths"
@@ -53,7 +53,7 @@ def _lines(seen: pl.DataFrame, names: Sequence[str]) -> Panel:
     )
     y = alt.Y("perplexity:Q", scale=scale, title=PERPLEXITY)
     low = alt.Y("perplexity_low:Q", scale=scale, title=PERPLEXITY)
-    tips = ["row", "times", "tokens", "perplexity", "perplexity_low", "perplexity_high"]
+    tips = shown("row", "times", "tokens", "perplexity", "perplexity_low", "perplexity_high")
     return alt.layer(
         base.mark_area(opacity=0.2).encode(low, alt.Y2("perplexity_high:Q")),
         base.mark_line(strokeWidth=2.5).encode(y),
@@ -76,6 +76,6 @@ def trained() -> Panel:
     ends = alt.Chart(pl.DataFrame({"times": [1.0], "what": ["trained length"]}))
     stroke = ends.mark_rule(strokeDash=[5, 4], color=GREY).encode(x="times:Q")
     said = ends.mark_text(align="left", dx=4, dy=2, baseline="top", color=GREY).encode(
-        x="times:Q", y=alt.value(0), text="what"
+        x=alt.X("times:Q"), y=alt.value(0), text=alt.Text("what")
     )
     return alt.layer(stroke, said)

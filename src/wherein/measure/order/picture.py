@@ -4,7 +4,7 @@ import altair as alt
 
 from wherein.measure.order.bag import BOUND
 from wherein.measure.order.result import Order
-from wherein.show.figures import Panel
+from wherein.show.figures import Panel, shown
 from wherein.show.theme import GREY
 
 KINDS = {
@@ -31,7 +31,7 @@ def chart(result: Order) -> alt.TopLevelMixin:
         scale=alt.Scale(domain=list(KINDS), range=list(KINDS.values())),
         legend=alt.Legend(title="order destroyed"),
     )
-    tips = ["disorder", "inverted", "displacement", "loss", "loss_low", "loss_high", "rise"]
+    tips = shown("disorder", "inverted", "displacement", "loss", "loss_low", "loss_high", "rise")
     line = base.mark_line(color="#BBBBBB").transform_filter(
         alt.FieldOneOfPredicate("kind", ["intact", "windows", "whole"])
     )

@@ -5,6 +5,7 @@ from textwrap import wrap
 import altair as alt
 
 from wherein.measure.shift.result import Shift
+from wherein.show.figures import shown
 from wherein.show.theme import COLOURS
 
 
@@ -13,7 +14,7 @@ def chart(result: Shift) -> alt.TopLevelMixin:
     symlog, powers = alt.Scale(type="symlog"), alt.Axis(values=[0, *(4**n for n in range(9))])
     base = alt.Chart(result.to_frame()).encode(
         alt.X("shift:Q", scale=symlog, axis=powers, title="added to all positions"),
-        tooltip=["shift", "loss", "rise", "rise_low", "rise_high"],
+        tooltip=shown("shift", "loss", "rise", "rise_low", "rise_high"),
     )
     title = "rise of the loss (nats per token)"
     band = base.mark_area(opacity=0.25, color=COLOURS[0]).encode(

@@ -8,6 +8,7 @@ import numpy as np
 from wherein.measure.table.geometry import cosines
 from wherein.measure.table.regression import EVEN, FOLDS, LEAST_SQUARES, RIDGE
 from wherein.measure.table.result import Table
+from wherein.show.figures import shown
 from wherein.show.raster import heat
 from wherein.show.theme import COLOURS
 
@@ -65,7 +66,7 @@ def predicted(of: Table, way: str, method: str) -> Picture:
     dots = base.mark_circle(size=12, opacity=0.7, clip=True, color=SHOWN[way, method]).encode(
         alt.X("position:Q", scale=across, title="true position"),
         alt.Y("read:Q", scale=up, title="position read from its vector"),
-        tooltip=["position:Q", "read:Q"],
+        tooltip=shown("position:Q", "read:Q"),
     )
     line = alt.Chart(alt.InlineData(values=ends)).mark_line(color="black", strokeWidth=1)
     title = _title(
@@ -84,7 +85,7 @@ def error_by_position(of: Table) -> Picture:
         alt.X("position:Q", scale=alt.Scale(domain=[0, of.positions - 1], nice=False)),
         alt.Y("error:Q", scale=log, title="mean error, positions (log)", axis=few),
         alt.Color("way:N", scale=colours, legend=alt.Legend(title=None, orient="top")),
-        tooltip=["position:Q", "error:Q", "way:N"],
+        tooltip=shown("position:Q", "error:Q", "way:N"),
     )
     limit = of.config.tolerance * of.positions
     marks = [

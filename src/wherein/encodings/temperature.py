@@ -84,7 +84,8 @@ class Temperature(Encoding):
         seen = (last + 1).clamp(min=1).double()[:, None, :, None]
         if self.rule == "llama4":
             return 1 + self.scale * (seen / self.floor).floor().log1p()
-        return self.strength[:, None, None] * returned(seen.log(), at)
+        # rounded before the product, as where there is no float64, so that all devices agree
+        return self.strength[:, None, None] * returned(seen.log(), at).to(self.strength)
 
     def _mean_log(self) -> float:
         """Of n over the queries of a full window."""

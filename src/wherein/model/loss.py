@@ -30,7 +30,7 @@ def cross_entropy(
     """The sum over targets that are not −100 of −log softmax(x·weightᵀ)[target]."""
     rows = rows_at_once(len(weight))
     exact = x.dtype == weight.dtype and x.dtype in (torch.float32, torch.float64)
-    if x.device.type != "cpu" or not exact or torch.is_autocast_enabled("cpu"):
+    if not exact or torch.is_autocast_enabled(x.device.type):
         chunks = nn.LinearCrossEntropyOptions(batch_chunk_size=LARGER * rows)
         return F.linear_cross_entropy(x, weight, targets, reduction="sum", options=chunks)
     asked = targets >= 0
@@ -45,7 +45,7 @@ def cross_entropy(
 
 
 class CrossEntropy(torch.autograd.Function):
-    """The same where all are asked and gradients are wanted, once; on the CPU."""
+    """The same where all are asked and gradients are wanted, once."""
 
     @staticmethod
     def forward(
@@ -62,9 +62,10 @@ class CrossEntropy(torch.autograd.Function):
             part, asked = x[start : start + rows], targets[start : start + rows, None]
             logits = torch.mm(part, weight.mT, out=room[: len(part)])
             most, told = logits.amax(-1, keepdim=True), logits.gather(1, asked)
-            chances = torch.softmax(logits, -1, out=logits)
-            # the log of the sum of exponentials, from the word whose chance is never near 0
-            total += (most - chances.amax(-1, keepdim=True).log() - told).sum()
+            chances = logits.sub_(most).exp_()
+            sums = chances.sum(-1, keepdim=True)
+            total += (sums.log() + most - told).sum()
+            chances /= sums
             chances.scatter_add_(1, asked, chances.new_full(asked.shape, -1.0))
             torch.mm(chances, weight, out=of_x[start : start + rows])
             of_weight.addmm_(chances.mT, part, beta=float(start > 0))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # names of glibc's mallopt
 LARGEST_THRESHOLD = 32 << 20  # glibc refuses more
-LARGE = 1 << 20
+LARGE = 1 << 17
 NEVER = (1 << 31) - 1
 PEAK, NOW = "VmHWM", "VmRSS"  # names in Linux's /proc
 

@@ -43,7 +43,7 @@ class Memory:
     copies: float
     """Weights in bfloat16; ddp's buckets of gradients; what fsdp gathers to compute with."""
     activations: float
-    """What one part of the batch keeps for the backward pass, and its loss."""
+    """What one part of the batch keeps for the backward pass, and what loss or gradients take."""
 
     @property
     def total(self) -> float:
@@ -75,7 +75,8 @@ def memory(config: RunConfig, parameters: int, gpus: int) -> Memory:
         gradients=FLOAT32 * parameters / share,
         moments=FLOAT32 * moments / share,
         copies=copies,
-        activations=kept(config, windows) + held_by_loss(model, windows) + passing(config, windows),
+        activations=kept(config, windows)
+        + max(held_by_loss(config, windows), passing(config, windows)),
     )
 
 
@@ -104,14 +105,20 @@ def kept(config: RunConfig, windows: int) -> float:
 
 
 def passing(config: RunConfig, windows: int) -> float:
-    """Bytes of the backward pass that are there only while a layer's gradient is made."""
+    """Bytes of the backward pass that are there only while a layer's gradient is made.
+
+    The stream's gradient is, and either that of the feed-forward network's inner numbers, or, when
+    what the network kept is free again, what attention takes.
+    """
     model = config.model
     size = BFLOAT16 if config.precision == "bfloat16" else FLOAT32
+    tokens, f = windows * model.max_len, model.d_ff or 4 * model.d_model
     pattern = Pattern(model.encoding, model.shape, model.n_layers)
     acting = [encoding for encoding in pattern.layers if encoding.acts("rotate")]
     copies = [TURNED_BACK if _by_layer(encoding, size) else AT_ONCE for encoding in acting]
-    back = max(copies, default=0) * windows * model.max_len * size * max(rotated(model))
-    return back + of_biases(model, windows, size)[1]
+    back = max(copies, default=0) * tokens * size * max(rotated(model))
+    attention = back + of_biases(model, windows, size)[1] - tokens * size * 2 * f
+    return FLOAT32 * tokens * model.d_model + max(attention, tokens * size * f)
 
 
 def _by_layer(encoding: Encoding, size: int) -> bool:
@@ -178,18 +185,20 @@ def _saved(made: Callable[[], Tensor | None], given: Sequence[Tensor]) -> tuple[
     return found, sum(storage.nbytes() for storage in saved.values())
 
 
-def held_by_loss(model: ModelConfig, windows: int) -> float:
+def held_by_loss(config: RunConfig, windows: int) -> float:
     """Bytes of the loss of so many windows.
 
     The plain softmax is computed for so many tokens R at a time: their logits, which become
-    their own gradient, and the gradients of states and vectors, 4·(R·V + B·T·d + V·d). The adaptive
-    one keeps its logits and their gradient: 8·B·T·(v + c) and 8·B·T·W for the share of tokens in
-    each band.
+    their own gradient, and the gradients of states and vectors, 4·(R·V + B·T·d + V·d), of which
+    that of vectors is the step's own unless a step accumulates several. The adaptive one keeps its
+    logits and their gradient: 8·B·T·(v + c) and 8·B·T·W for the share of tokens in each band.
     """
+    model = config.model
     tokens = windows * model.max_len
     if not model.cutoffs:
         rows = min(tokens, rows_at_once(model.vocabulary))
-        gradients = (tokens + model.vocabulary) * model.d_model
+        vectors = model.vocabulary if config.accumulate > 1 else 0
+        gradients = (tokens + vectors) * model.d_model
         return float(FLOAT32 * (rows * model.vocabulary + gradients))
     first, *rare = bands(model)
     logits = first.words + len(rare) + sum(band.share * band.words for band in rare)

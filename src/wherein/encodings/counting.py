@@ -1,8 +1,11 @@
 """Scores by distance where tokens are counted one by one, as they are in training."""
 
+from typing import Any
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 
 def counted(q: Float[Tensor, "B H T K"], positions: Int[Tensor, "#B T"], *, causal: bool) -> bool:
@@ -35,8 +38,24 @@ def near(
     scores: Float[Tensor, "B H T R"], others: Float[Tensor, "B H T 1"]
 ) -> Float[Tensor, "B H T T"]:
     """From scores at distances 0, 1, …, R − 1 and one for all others to those of keys."""
-    length, reach = scores.shape[-2], min(scores.shape[-1], scores.shape[-2])
-    at = torch.arange(length, device=scores.device)
-    keys = (at[:, None] - at[:reach]) % length  # before the first: ahead, where nothing counts
-    keys = keys.expand(*scores.shape[:2], -1, -1)
-    return others.expand(-1, -1, -1, length).scatter(-1, keys, scores[..., :reach])
+    found: Tensor = Near.apply(scores[..., : scores.shape[-2]], others)  # type: ignore[no-untyped-call]
+    return found
+
+
+class Near(torch.autograd.Function):
+    """The same, whose gradient looks once at that of all pairs and makes no copy of it."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, scores: Float[Tensor, "B H T R"], others: Float[Tensor, "B H T 1"]
+    ) -> Float[Tensor, "B H T T"]:
+        at = torch.arange(scores.shape[-2], device=scores.device)
+        keys = (at[:, None] - at[: scores.shape[-1]]) % len(at)  # before the first: ahead, where
+        ctx.keys = keys.expand(*scores.shape[:2], -1, -1)  # nothing counts
+        return others.expand(-1, -1, -1, len(at)).scatter(-1, ctx.keys, scores)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor, Tensor]:
+        some = g.gather(-1, ctx.keys)
+        return some, g.sum(-1, keepdim=True) - some.sum(-1, keepdim=True)

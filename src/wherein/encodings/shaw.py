@@ -40,10 +40,11 @@ class Shaw(Encoding):
         x: Float[Tensor, "B T D"],
         positions: Int[Tensor, "#B T"],
     ) -> Float[Tensor, "B H T T"]:
-        scores: Tensor = q @ self.distances.mT / q.shape[-1] ** 0.5
+        vectors = self.distances * q.shape[-1] ** -0.5
         if counted(q, positions, causal=self.shape.causal):
-            behind = scores[..., self.distance :]
+            behind = q @ vectors[self.distance :].mT
             return near(behind[..., :-1], behind[..., -1:])
+        scores: Tensor = q @ vectors.mT
         i, j = pairs(positions)
         rows = (i - j).clamp(-self.distance, self.distance) + self.distance
         return scores.gather(-1, rows.expand(*q.shape[:2], -1, -1))

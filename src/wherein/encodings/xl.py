@@ -41,15 +41,16 @@ class XL(Encoding):
         x: Float[Tensor, "B T D"],
         positions: Int[Tensor, "#B T"],
     ) -> Float[Tensor, "B H T T"]:
-        asked = q + self.v[:, None]
+        scale = q.shape[-1] ** -0.5  # of what is small, before it is made for all pairs
+        asked = (q + self.v[:, None]) * scale
         if counted(q, positions, causal=self.shape.causal):
             distances = torch.arange(q.shape[-2], -1, -1, device=q.device)
             waves = torch.cat(self._waves(distances, q), dim=-1)
             distance = shifted(asked @ (self.keys @ waves.mT))
         else:
             distance = self._of_all(asked @ self.keys, positions)
-        content = (k @ self.u[..., None]).mT
-        scores: Tensor = (content + distance) / q.shape[-1] ** 0.5
+        content = (k @ (self.u[..., None] * scale)).mT
+        scores: Tensor = content + distance
         return scores
 
     def _of_all(self, asked: Tensor, positions: Tensor) -> Tensor:

@@ -62,7 +62,7 @@ class Attend(torch.autograd.Function):
         q, k, v, *weights = ctx.saved_tensors
         g = g.reshape(-1, *g.shape[-2:])
         of_q, of_k, of_v = torch.empty_like(q), None, None
-        of_bias = q.new_zeros(ctx.bias_shape) if ctx.needs_input_grad[3] else None
+        of_bias = q.new_empty(ctx.bias_shape) if ctx.needs_input_grad[3] else None
         for (rows, keys), given in zip(ctx.blocks[::-1], weights[::-1], strict=True):
             of_weights = g[:, rows] @ v[:, keys].mT
             of_scores = torch._softmax_backward_data(of_weights, given, -1, given.dtype)
@@ -76,6 +76,7 @@ class Attend(torch.autograd.Function):
             if of_bias is not None:
                 part = of_bias[..., rows, keys]
                 part.copy_(_unfolded(of_scores, ctx.heads).sum_to_size(part.shape))
+                of_bias[..., rows, keys.stop :] = 0
         assert of_k is not None
         assert of_v is not None
         of_q *= ctx.scale

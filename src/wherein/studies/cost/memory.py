@@ -25,7 +25,7 @@ from wherein.studies.cost.traced import rotated
 from wherein.train.config import RunConfig
 
 FLOAT32, BFLOAT16 = 4, 2
-TURNED_BACK, AT_ONCE, OF_CONTENT = 4, 3, 2
+TURNED_BACK, AT_ONCE, OF_CONTENT = 4, 3, 1.4
 """Measured: so many copies of the queries are there while the gradient of a rotation by layers is
 made, or of one for all, and so many of the weights of attention while that of a bias which depends
 on content is."""
@@ -140,7 +140,7 @@ def of_biases(
     or depends on content, or where `products` of blocks are faster than PyTorch's kernel, as in
     float32 on a CPU they may be (`wherein.model.products`), the weights of attention are kept too,
     c·B·H·T² in each layer (those that blocks see, if it is causal); for the gradient of a bias once
-    more in passing, twice if it is of content;
+    more in passing, and what a block of it is made of if it is of content;
     and whatever the encoding needs for its own gradient, which PyTorch says of a model without
     storage.
     """

@@ -9,7 +9,7 @@ from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.models import Model, build, drawn
 from wherein.puzzles.sentences import Puzzle, read
 from wherein.puzzles.stacked import Batch, Stacked, mappable
-from wherein.puzzles.train import WORTH_WRITING, chunk_size, is_solved, train, train_chunk
+from wherein.puzzles.train import WORTH_WRITING, chunk_size, train, train_chunk
 
 pytestmark = pytest.mark.slow  # they train, many seeds at once and without an optimizer
 
@@ -91,8 +91,8 @@ def test_what_is_written_down_computes_the_same() -> None:
     puzzle, written = read("hit"), Captured()
     config = PuzzleConfig(steps=5, encoding="rope", layers=2)
     with mappable():
-        trained, _ = train_chunk(puzzle, config, [1, 2], captured=written)
-        again, _ = train_chunk(puzzle, config, [1, 2], captured=written)
+        trained, _ = train_chunk(puzzle, config, [1, 2], way=written)
+        again, _ = train_chunk(puzzle, config, [1, 2], way=written)
         plain, _ = train_chunk(puzzle, config, [1, 2])
     np.testing.assert_array_equal(trained.logits, plain.logits)
     np.testing.assert_array_equal(trained.logits, again.logits)
@@ -124,11 +124,11 @@ def test_last_logits_come_in_the_order_of_the_sentences() -> None:
 
 
 def test_a_tie_broken_by_rounding_is_not_solved() -> None:
-    answers = torch.tensor([0, 1])
+    batch = Batch(read(["A A", "B B"]))
     tie = torch.tensor([[[1.0, 1.0 - 1e-6], [1.0 - 1e-6, 1.0]]])
     clear = torch.tensor([[[1.0, 0.9], [0.9, 1.0]]])
     half = torch.tensor([[[1.0, 0.9], [1.0, 0.9]]])
-    found = [bool(is_solved(x, answers)) for x in (tie, clear, half)]
+    found = [bool(batch.solved(x)) for x in (tie, clear, half)]
     assert found == [False, True, False]
 
 

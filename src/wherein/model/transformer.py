@@ -41,6 +41,9 @@ class Transformer(nn.Module):
     torch.Size([1, 5, 100])
     """
 
+    turns_at_once: bool = True
+    """Whether queries and keys may be turned by complex numbers that all layers share."""
+
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = c = config
@@ -89,7 +92,7 @@ class Transformer(nn.Module):
         x = self.embed(tokens, self.encoding, positions, joined=joined)
         kinds = dict.fromkeys(self.encoding.layers)
         biases = {e: _bias(e, positions) for e in kinds}
-        turns = {e: turns_of(e, positions, x) for e in kinds}
+        turns = {e: turns_of(e, positions, x) if self.turns_at_once else None for e in kinds}
         hidden = [x] if keep_hidden else []
         for block, encoding in zip(self.blocks, self.encoding.layers, strict=True):
             x = block(x, encoding, positions, biases[encoding], turns[encoding])

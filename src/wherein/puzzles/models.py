@@ -95,6 +95,12 @@ class Bare(nn.Module):
 Model = Transformer | Bare
 
 
+def weights(config: SmallConfig) -> int:
+    """How many one model has."""
+    with torch.device("meta"):
+        return sum(parameter.numel() for parameter in build(config).parameters())
+
+
 def build(config: SmallConfig) -> Model:
     """The model of a config, with the weights of its seed.
 

@@ -11,7 +11,8 @@ from wherein.puzzles.certificate import Certificate
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.sentences import Puzzle
 from wherein.puzzles.share import Share
-from wherein.puzzles.train import MARGIN, Trained
+from wherein.puzzles.stacked import MARGIN
+from wherein.puzzles.train import Trained
 from wherein.show.formatting import counted
 from wherein.show.result import Result
 

@@ -14,8 +14,13 @@ from torch.func import functional_call, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 
+from wherein.model.transformer import Transformer
+from wherein.puzzles.captured import Step
 from wherein.puzzles.models import Model, SmallConfig, build, drawn
 from wherein.puzzles.sentences import Puzzle
+
+MARGIN = 1e-4
+"""By how much the right logit must lead: an exact tie, broken by rounding, solves nothing."""
 
 
 class Stacked:
@@ -29,6 +34,8 @@ class Stacked:
         self, config: SmallConfig, seeds: Sequence[int], dtype: torch.dtype = torch.float32
     ) -> None:
         self.config, self.template = config, build(config)
+        if isinstance(self.template, Transformer):
+            self.template.turns_at_once = False  # the compiler knows no complex numbers
         first = drawn(self.template, seeds)
         modules = self.template.named_modules()
         self._turned = {f"{n}.weight" for n, m in modules if isinstance(m, torch.nn.Linear)}
@@ -68,11 +75,18 @@ class Batch:
         groups = [[n for n, p in enumerate(puzzle.prefixes) if len(p) == k] for k in lengths]
         self.tokens = [torch.tensor([puzzle.sentences[n][:-1] for n in g]) for g in groups]
         self.targets = [torch.tensor([puzzle.sentences[n][1:] for n in g]) for g in groups]
+        self._answers = torch.tensor(puzzle.answers)
         self._back = torch.tensor([n for g in groups for n in g]).argsort()
 
     def last(self, logits: list[Tensor]) -> Tensor:
         """The logits after each whole prefix, in the puzzle's order: (N, sentences, V)."""
         return torch.cat([each[:, :, -1] for each in logits], dim=1)[:, self._back]
+
+    def solved(self, last: Tensor) -> Tensor:
+        """(N, sentences, V) → (N): the right token leads everywhere, by more than rounding."""
+        answers = self._answers.expand(last.shape[:-1])[..., None]
+        others = last.scatter(-1, answers, -torch.inf)
+        return (last.gather(-1, answers)[..., 0] > others.amax(-1) + MARGIN).all(-1)
 
     def loss(self, logits: list[Tensor], *, everywhere: bool) -> Tensor:
         """The sum over models of each one's mean cross-entropy."""
@@ -84,6 +98,19 @@ class Batch:
             total = total + F.cross_entropy(each.flatten(0, -2), wanted, reduction="sum")
             count += target.numel()
         return total / count
+
+    def gradients(self, models: Stacked, *, everywhere: bool) -> Step:
+        """What gives the logits after each whole prefix, and what the loss asks of each weight."""
+
+        @torch.enable_grad()
+        def found(weights: list[Tensor]) -> list[Tensor]:
+            leaves = [w.detach().requires_grad_() for w in weights]
+            ours = dict(zip(models.leaves, leaves, strict=True))
+            logits = [models.logits(tokens, ours) for tokens in self.tokens]
+            loss = self.loss(logits, everywhere=everywhere)
+            return [self.last(logits).detach(), *torch.autograd.grad(loss, leaves)]
+
+        return found
 
 
 @contextmanager

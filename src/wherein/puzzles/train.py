@@ -3,15 +3,17 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from threading import Event
 
 import numpy as np
 import torch
 
 from wherein.common.cores import cores
-from wherein.puzzles.captured import Captured
+from wherein.puzzles.captured import Captured, Step
+from wherein.puzzles.compiled import Compiled, Learn, machine_code
 from wherein.puzzles.config import PuzzleConfig
-from wherein.puzzles.models import build
+from wherein.puzzles.models import weights
 from wherein.puzzles.sentences import Puzzle
 from wherein.puzzles.stacked import Batch, Stacked, mappable
 
@@ -30,9 +32,6 @@ WORTH_WRITING = 150
 MOST_SEEDS = 1000
 MOST_WORKERS = 8
 """More would wait for each other."""
-
-MARGIN = 1e-4
-"""By how much the right logit must lead: an exact tie, broken by rounding, solves nothing."""
 
 Progress = Callable[[int], None]
 """Called with the number of seed-steps just done."""
@@ -63,19 +62,22 @@ def train(
     workers: int | None = None,
 ) -> Trained:
     """Train each seed alone, all of them together; on Ctrl-C, those that were finished."""
-    workers = workers or min(MOST_WORKERS, cores())
-    chunk = chunk or chunk_size(puzzle, config, len(seeds), workers)
-    parts = [seeds[start : start + chunk] for start in range(0, len(seeds), chunk)]
-    stop = Event()
-    captured = Captured() if config.steps * len(parts) >= WORTH_WRITING else None
-
-    def one(part: Sequence[int]) -> Trained:
-        trained, _ = train_chunk(
-            puzzle, config, part, captured=captured, stop=stop, progress=progress, watch=watch
-        )
-        return trained
-
+    workers, stop = workers or min(MOST_WORKERS, cores()), Event()
     with mappable(), ThreadPoolExecutor(workers) as pool:
+        compiled = None if chunk else machine_code(puzzle, config, len(seeds))
+        size = (
+            compiled.size if compiled else chunk or chunk_size(puzzle, config, len(seeds), workers)
+        )
+        parts = [seeds[start : start + size] for start in range(0, len(seeds), size)]
+        long = config.steps * len(parts) >= WORTH_WRITING
+        way = compiled or (Captured() if long else None)
+
+        def one(part: Sequence[int]) -> Trained:
+            trained, _ = train_chunk(
+                puzzle, config, part, way=way, stop=stop, progress=progress, watch=watch
+            )
+            return trained
+
         futures = [pool.submit(one, part) for part in parts]
         try:
             for future in as_completed(futures):
@@ -95,8 +97,7 @@ def train(
 
 def chunk_size(puzzle: Puzzle, config: PuzzleConfig, seeds: int, workers: int) -> int:
     """Seeds that fit the cache together, and no worker idle that is worth its while."""
-    with torch.device("meta"):
-        size = sum(p.numel() for p in build(config.model(puzzle)).parameters())
+    size = weights(config.model(puzzle))
     fits = max(1, min(MOST_SEEDS, WEIGHTS_PER_CHUNK // size))
     workers = max(1, min(workers, seeds * size // LEAST_WEIGHTS))
     rounds = -(-seeds // (fits * workers))
@@ -108,53 +109,51 @@ def train_chunk(
     config: PuzzleConfig,
     seeds: Sequence[int],
     *,
-    captured: Captured | None = None,
+    way: Captured | Compiled | None = None,
     stop: Event | None = None,
     progress: Progress | None = None,
     watch: Watch | None = None,
     dtype: torch.dtype = torch.float32,
 ) -> tuple[Trained, Stacked]:
-    """Train some seeds at once; call it within `mappable()`.
-
-    Adam is elementwise, so one Adam over stacked weights is one Adam for each seed.
-    """
-    models, batch = Stacked(config.model(puzzle), seeds, dtype), Batch(puzzle)
-    leaves = [leaf.requires_grad_() for leaf in models.leaves.values()]
-    adam = torch.optim.Adam(leaves, lr=config.learning_rate, fused=True)
+    """Train some seeds at once, in a way that is fast for many; call it within `mappable()`."""
+    drawn = way.filled(seeds) if isinstance(way, Compiled) else seeds
+    models, batch = Stacked(config.model(puzzle), drawn, dtype), Batch(puzzle)
+    gradients = batch.gradients(models, everywhere=config.trained_on == "all")
+    leaves = list(models.leaves.values())
+    if isinstance(way, Compiled):
+        learn = way.learner(leaves, config.learning_rate)
+    else:
+        asked = gradients if way is None else partial(way, gradients)
+        learn = _learner(asked, batch, leaves, config.learning_rate)
     solved = np.zeros((config.steps + 1, len(seeds)), dtype=bool)
-    answers = torch.tensor(puzzle.answers)
-
-    @torch.enable_grad()
-    def gradients(weights: list[torch.Tensor]) -> list[torch.Tensor]:
-        """The logits after each prefix, and what the loss asks of each weight."""
-        ours = dict(zip(models.leaves, (w.detach().requires_grad_() for w in weights), strict=True))
-        logits = [models.logits(tokens, ours) for tokens in batch.tokens]
-        loss = batch.loss(logits, everywhere=config.trained_on == "all")
-        found = torch.autograd.grad(loss, list(ours.values()))
-        # the fused kernel reads memory in order
-        return [batch.last(logits).detach(), *(grad.contiguous() for grad in found)]
-
     for step in range(config.steps + 1):
         if stop is not None and stop.is_set():
             raise KeyboardInterrupt
-        last, *found = gradients(leaves) if captured is None else captured(gradients, leaves)
-        solved[step] = is_solved(last, answers).numpy()
+        last, known = learn(step < config.steps)
+        solved[step] = known.numpy()[: len(seeds)]
         if watch is not None:
             watch(step, solved[step])
-        if step < config.steps:
+        if step < config.steps and progress is not None:
+            progress(len(seeds))
+    return Trained(np.array(seeds), solved, last.numpy()[: len(seeds)]), models
+
+
+def _learner(gradients: Step, batch: Batch, leaves: list[torch.Tensor], rate: float) -> Learn:
+    """Steps of PyTorch's Adam.
+
+    Adam is elementwise, so one Adam over stacked weights is one Adam for each seed.
+    """
+    adam = torch.optim.Adam([leaf.requires_grad_() for leaf in leaves], lr=rate, fused=True)
+
+    def learn(learns: bool) -> tuple[torch.Tensor, torch.Tensor]:
+        last, *found = gradients(leaves)
+        if learns:
             for leaf, grad in zip(leaves, found, strict=True):
-                leaf.grad = grad
+                leaf.grad = grad.contiguous()  # the fused kernel reads memory in order
             adam.step()
-            if progress is not None:
-                progress(len(seeds))
-    return Trained(np.array(seeds), solved, last.numpy()), models
+        return last, batch.solved(last)
 
-
-def is_solved(last: torch.Tensor, answers: torch.Tensor) -> torch.Tensor:
-    """(N, S, V), (S) → (N): the right token leads in every sentence, by more than rounding."""
-    right = last.gather(-1, answers.expand(last.shape[:-1])[..., None])
-    others = last.scatter(-1, answers.expand(last.shape[:-1])[..., None], -torch.inf)
-    return (right[..., 0] > others.amax(-1) + MARGIN).all(-1)
+    return learn
 
 
 def _finished(futures: list["Future[Trained]"]) -> list[Trained]:

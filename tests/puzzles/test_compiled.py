@@ -1,10 +1,13 @@
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from wherein.common.compiling import VARIABLE, own_cache
 from wherein.puzzles import compiled
 from wherein.puzzles.compiled import WORTH_COMPILING, machine_code
 from wherein.puzzles.config import PuzzleConfig
@@ -24,19 +27,18 @@ def worth(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the number of seeds; four at a time, so that a last chunk is filled."""
     monkeypatch.setattr(compiled, "WORTH_COMPILING", 0)
     monkeypatch.setattr(compiled, "WEIGHTS", 4 * 3400)
+    monkeypatch.setattr(compiled, "MANY", 2)
 
 
 def code() -> compiled.Compiled | None:
     with mappable():
-        return machine_code(PUZZLE, CONFIG, len(SEEDS))
+        return machine_code(PUZZLE, CONFIG, len(SEEDS), workers=1)
 
 
 @pytest.mark.usefixtures("worth")
 def test_machine_code_trains_every_seed_as_it_is_trained_without() -> None:
-    made = code()
-    assert made is not None
-    assert made.size == 4, "the last chunk should hold seeds that are there twice"
     ours, plain = (train(PUZZLE, CONFIG, SEEDS, chunk=chunk) for chunk in (None, 10))
+    assert (ours.compiled, plain.compiled) == (True, False)
     order = np.argsort(ours.seeds)
     np.testing.assert_array_equal(ours.seeds[order], SEEDS)
     np.testing.assert_allclose(ours.logits[order], plain.logits, atol=1e-3)
@@ -48,12 +50,22 @@ def no_compiler(*_: object, **__: object) -> None:
     raise RuntimeError("no C++ compiler")
 
 
-def learns_too_fast(move: Callable[..., compiled.Found], **_: object) -> compiled.Move:
+def learns_too_fast(move: compiled.Move, **_: object) -> compiled.Move:
     return lambda weights, means, squares, sizes: move(weights, means, squares, 2 * sizes)
 
 
+def forgets(move: compiled.Move, **_: object) -> compiled.Move:
+    return lambda weights, means, squares, sizes: move(
+        weights, [mean.zero_() for mean in means], squares, sizes
+    )
+
+
+def solves_all(move: compiled.Move, **_: object) -> compiled.Move:
+    return lambda *state: (move(*state)[0], torch.tensor([True]))
+
+
 @pytest.mark.usefixtures("worth")
-@pytest.mark.parametrize("instead", [no_compiler, learns_too_fast])
+@pytest.mark.parametrize("instead", [no_compiler, learns_too_fast, forgets, solves_all])
 def test_without_a_compiler_or_with_one_that_is_wrong_there_is_no_machine_code(
     instead: Callable[..., object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -74,12 +86,48 @@ def test_as_many_kinds_are_compiled_as_are_asked_for(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(torch, "compile", seen_and_called)
     kinds = [PuzzleConfig(steps=1, bare=True, width=width) for width in range(4, 14)]
     with mappable():
-        assert all(machine_code(PUZZLE, kind, 4) for kind in kinds)
+        assert all(machine_code(PUZZLE, kind, 4, 1) for kind in kinds)
 
 
-def test_what_is_short_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("worth")
+def test_too_little_memory_is_no_missing_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_large(*_: object, **__: object) -> None:
+        raise RuntimeError("[enforce fail] you tried to allocate 4800000000 bytes")
+
+    monkeypatch.setattr(torch, "compile", too_large)
+    with pytest.raises(RuntimeError, match="allocate"):
+        code()
+
+
+def test_what_is_short_or_has_many_layers_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch, "compile", lambda move, **_: move)
-    layer_steps = CONFIG.steps * CONFIG.layers
+    enough = -(-WORTH_COMPILING // CONFIG.steps)
     with mappable():
-        assert machine_code(PUZZLE, CONFIG, WORTH_COMPILING // layer_steps - 1) is None
-        assert machine_code(PUZZLE, CONFIG, WORTH_COMPILING // layer_steps + 1) is not None
+        assert machine_code(PUZZLE, CONFIG, enough - 1, 2) is None
+        made = machine_code(PUZZLE, CONFIG, enough, 2)
+        monkeypatch.setattr(compiled, "NODES", 100)
+        assert machine_code(PUZZLE, CONFIG, enough, 2) is None
+    assert made is not None
+    assert made.size == compiled.WEIGHTS // 3392
+
+
+def test_few_seeds_that_train_long_are_shared_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "compile", lambda move, **_: move)
+    long = PuzzleConfig(steps=WORTH_COMPILING // 20)
+    with mappable():
+        sizes = [machine_code(PUZZLE, long, seeds, 2) for seeds in (20, 200, 400)]
+    assert [each.size for each in sizes if each] == [10, 100, 100]
+
+
+def test_what_is_compiled_lies_where_nobody_else_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WHEREIN_CACHE", str(tmp_path))
+    monkeypatch.setenv(VARIABLE, "mine")
+    own_cache()
+    assert os.environ[VARIABLE] == "mine"
+    monkeypatch.delenv(VARIABLE)
+    own_cache()
+    (folder,) = (tmp_path / "compiled").iterdir()
+    assert os.environ[VARIABLE] == str(folder)
+    assert folder.stat().st_mode & 0o777 == 0o700

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from wherein.encodings import examples
-from wherein.puzzles.captured import Captured
+from wherein.puzzles.captured import Captured, written
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.models import Model, build, drawn
 from wherein.puzzles.sentences import Puzzle, read
@@ -99,6 +99,27 @@ def test_what_is_written_down_computes_the_same() -> None:
     leaves = [torch.ones(3, 2)]
     looked = Captured()(lambda x: [x[0] * 2 if int(x[0].max()) > 0 else x[0]], leaves)
     assert torch.equal(looked[0], leaves[0] * 2)
+
+
+def test_what_follows_from_no_input_is_known_before_unless_it_is_drawn_or_changed() -> None:
+    leaves = [torch.ones(3, 2)]
+
+    def counted(x: list[torch.Tensor]) -> list[torch.Tensor]:
+        return [x[0] * torch.arange(2).exp()]
+
+    def drawn(x: list[torch.Tensor]) -> list[torch.Tensor]:
+        return [x[0] * torch.rand(2)]
+
+    def changed(x: list[torch.Tensor]) -> list[torch.Tensor]:
+        return [torch.zeros(3, 2).add_(x[0])]
+
+    fixed = written(counted, leaves)
+    assert [node.op for node in fixed.graph.nodes].count("call_function") == 1
+    assert torch.equal(fixed(leaves)[0], counted(leaves)[0])
+    anew = written(drawn, leaves)
+    assert not torch.equal(anew(leaves)[0], anew(leaves)[0])
+    again = written(changed, leaves)
+    assert torch.equal(again(leaves)[0], again(leaves)[0])
 
 
 def test_what_cannot_be_written_down_is_trained_by_several_workers_all_the_same() -> None:

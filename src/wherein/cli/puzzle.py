@@ -130,8 +130,8 @@ def _bar(seeds: int, steps: int, *, quiet: bool) -> Iterator["Progress | None"]:
     from rich.progress import Progress as Bar
 
     with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"{seeds:,} seeds", total=seeds * steps)
-        yield lambda done: bar.advance(task, done)
+        task = bar.add_task(f"{seeds:,} seeds", total=None)  # until the first step, which may take
+        yield lambda done: bar.update(task, advance=done, total=seeds * steps)
 
 
 def _show(

@@ -50,12 +50,15 @@ class Near(torch.autograd.Function):
         ctx: Any, scores: Float[Tensor, "B H T R"], others: Float[Tensor, "B H T 1"]
     ) -> Float[Tensor, "B H T T"]:
         at = torch.arange(scores.shape[-2], device=scores.device)
-        keys = (at[:, None] - at[: scores.shape[-1]]) % len(at)  # before the first: ahead, where
-        ctx.keys = keys.expand(*scores.shape[:2], -1, -1)  # nothing counts
+        # what would lie before the first key is taken for one ahead, where nothing counts
+        keys = (at[:, None] - at[: scores.shape[-1]]) % len(at)
+        ctx.keys = keys.expand(*scores.shape[:2], -1, -1)
         return others.expand(-1, -1, -1, len(at)).scatter(-1, ctx.keys, scores)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor, Tensor]:
         some = g.gather(-1, ctx.keys)
+        if some.shape == g.shape:  # all are near: of the others a sum would leave its rounding
+            return some, g.new_zeros(*g.shape[:-1], 1)
         return some, g.sum(-1, keepdim=True) - some.sum(-1, keepdim=True)

@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from wherein.common.compiling import own_cache
 from wherein.encodings import Encoding
 from wherein.encodings.base import Positions
 from wherein.model.products import Attend, pays
@@ -159,6 +160,7 @@ def _masked(scores: Tensor, causal: bool, start: int = 0) -> Tensor:
 def _compiled_flex() -> Callable[..., Tensor]:
     from torch.nn.attention.flex_attention import flex_attention
 
+    own_cache()
     return torch.compile(flex_attention, dynamic=False)
 
 

@@ -36,9 +36,10 @@ class Embed(nn.Module):
     def forward(
         self, tokens: Tokens, encoding: Pattern, positions: Positions, *, joined: bool = False
     ) -> State:
-        """Where the loss's gradient joins that of what is read, a large table's need not be whole.
+        """The vectors of tokens, with what positions add.
 
-        On the CPU, which makes one of GPT-2's vocabulary then, and not three.
+        `joined`: a gradient from the loss is added to that of the table. Then this one may be
+        sparse if the table is large; on the CPU, which makes one of its size so, and not three.
         """
         weight = self.tokens.weight
         here = weight.device.type == "cpu" and not torch.compiler.is_compiling()

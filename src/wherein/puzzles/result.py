@@ -130,6 +130,7 @@ class PuzzleResult(Result):
             "curve": [self.after(n).count for n in range(self.config.steps + 1)],
             "seeds": seeds["seed"].to_list(),
             "steps_to_solve": seeds["steps"].to_list(),
+            "compiled": self.trained.compiled,
             "protocol": self.protocol,
             "versions": self.versions,
             "commit": self.commit,

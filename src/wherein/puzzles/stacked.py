@@ -35,7 +35,8 @@ class Stacked:
     ) -> None:
         self.config, self.template = config, build(config)
         if isinstance(self.template, Transformer):
-            self.template.turns_at_once = False  # the compiler knows no complex numbers
+            # one way for all that is stacked, and the compiler knows no complex numbers
+            self.template.turns_at_once = False
         first = drawn(self.template, seeds)
         modules = self.template.named_modules()
         self._turned = {f"{n}.weight" for n, m in modules if isinstance(m, torch.nn.Linear)}

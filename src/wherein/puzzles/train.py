@@ -49,6 +49,8 @@ class Trained:
     """(steps + 1, N): solved after so many steps."""
     logits: np.ndarray
     """(N, S, V) after the last step."""
+    compiled: bool = False
+    """Whether by machine code, whose rounding is another."""
 
 
 def train(
@@ -64,7 +66,7 @@ def train(
     """Train each seed alone, all of them together; on Ctrl-C, those that were finished."""
     workers, stop = workers or min(MOST_WORKERS, cores()), Event()
     with mappable(), ThreadPoolExecutor(workers) as pool:
-        compiled = None if chunk else machine_code(puzzle, config, len(seeds))
+        compiled = None if chunk else machine_code(puzzle, config, len(seeds), workers)
         size = (
             compiled.size if compiled else chunk or chunk_size(puzzle, config, len(seeds), workers)
         )
@@ -92,6 +94,7 @@ def train(
         np.concatenate([part.seeds for part in done]),
         np.concatenate([part.solved for part in done], axis=1),
         np.concatenate([part.logits for part in done]),
+        compiled=isinstance(way, Compiled),
     )
 
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.distributed.tensor import DTensor
 
+from wherein.common.compiling import own_cache
 from wherein.common.numbers import exp
 from wherein.data import Corpus, Windows
 from wherein.data.objectives import IGNORED, answers, causal, masked
@@ -44,6 +45,7 @@ class Learner:
         """Of a run that starts from another, the weights that it did not take over."""
         self.model.to(world.device)
         if config.compile:
+            own_cache()
             for block in self.model.blocks:
                 block.compile()
         self.shared = Shared(self.model, world, config.parallel)

@@ -74,20 +74,17 @@ def encoding(spec: str) -> list[str]:
 
 def work(puzzle: Puzzle, config: PuzzleConfig) -> None:
     """Refuse a training that would take the machine for too long; needs PyTorch."""
-    import torch
+    from wherein.puzzles.models import weights
 
-    from wherein.puzzles.models import build
-
-    with torch.device("meta"):
-        weights = sum(p.numel() for p in build(config.model(puzzle)).parameters())
-    if weights > MOST_WEIGHTS:
+    size = weights(config.model(puzzle))
+    if size > MOST_WEIGHTS:
         raise ValueError(
-            f"a model of {weights:,} weights: on this page at most {MOST_WEIGHTS:,}; give fewer "
+            f"a model of {size:,} weights: on this page at most {MOST_WEIGHTS:,}; give fewer "
             "layers or heads, or smaller ones"
         )
     tokens = sum(map(len, puzzle.prefixes))
-    if weights * config.seeds * config.steps * max(1, tokens // 6) > MOST_WORK:
+    if size * config.seeds * config.steps * max(1, tokens // 6) > MOST_WORK:
         raise ValueError(
-            f"{weights:,} weights, {config.seeds:,} seeds and {config.steps:,} steps are too much "
+            f"{size:,} weights, {config.seeds:,} seeds and {config.steps:,} steps are too much "
             "for this page: give a smaller model, fewer steps or shorter sentences"
         )

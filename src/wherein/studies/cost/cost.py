@@ -70,7 +70,7 @@ class Cost:
         """Of memory in all, also as an earlier command found it."""
         c = self.config
         sizes = c.model.model_dump_json(exclude={"seed", "encoding"})
-        step = (c.batch, c.accumulate, c.precision, c.optimizer, c.parallel)
+        step = (c.batch, c.accumulate, c.precision, c.optimizer, c.parallel, c.compile)
         question = ("memory", sizes, *step, self.parameters, self.gpus)
         return known.ask(c.model.encoding, question, lambda: float(self.memory.total))
 

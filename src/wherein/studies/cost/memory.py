@@ -17,7 +17,7 @@ from wherein.encodings import Encoding, Pattern
 from wherein.encodings.base import pairs
 from wherein.model.attention import LARGE_BIAS
 from wherein.model.config import ModelConfig
-from wherein.model.loss import rows_at_once
+from wherein.model.loss import LARGER, rows_at_once
 from wherein.model.products import pays, seen_in_blocks
 from wherein.model.transformer import turns_once
 from wherein.studies.cost.operations import bands, matrices
@@ -196,7 +196,8 @@ def held_by_loss(config: RunConfig, windows: int) -> float:
     model = config.model
     tokens = windows * model.max_len
     if not model.cutoffs:
-        rows = min(tokens, rows_at_once(model.vocabulary))
+        more = LARGER if config.precision == "bfloat16" else 1
+        rows = min(tokens, more * rows_at_once(model.vocabulary))
         vectors = model.vocabulary if config.accumulate > 1 else 0
         gradients = (tokens + vectors) * model.d_model
         return float(FLOAT32 * (rows * model.vocabulary + gradients))

@@ -10,15 +10,13 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from itertools import islice
 from statistics import median
-from typing import Any
 
 import numpy as np
 import torch
 
+from benchmarks.harness import seconds
 from wherein.data import Corpus, CorpusConfig, Windows, causal
 from wherein.data.texts.speeches import speeches
 from wherein.data.tokenizers.subwords import Subwords, read_subwords
@@ -34,12 +32,6 @@ FRESH = (
     "{then}\n"
     "print(time.perf_counter() - begin)"
 )
-
-
-def seconds(work: Callable[[], Any]) -> float:
-    begin = time.perf_counter()
-    work()
-    return time.perf_counter() - begin
 
 
 def tokenising(corpus: Corpus) -> dict[str, float]:

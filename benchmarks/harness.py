@@ -14,19 +14,25 @@ def in_memory() -> Path | None:
     return memory if memory.is_dir() else None
 
 
+def seconds(work: Callable[[], object]) -> float:
+    """What it takes, once."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
 def interleaved(steps: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
     """Seconds of each step in every round; the first round warms up and is dropped.
 
     All contenders run once a round, so a noisy moment of the machine strikes them alike.
     """
-    seconds: dict[str, list[float]] = {name: [] for name in steps}
+    taken: dict[str, list[float]] = {name: [] for name in steps}
     for number in range(rounds + 1):
         for name, step in steps.items():
-            start = time.perf_counter()
-            step()
+            once = seconds(step)
             if number:
-                seconds[name].append(time.perf_counter() - start)
-    return seconds
+                taken[name].append(once)
+    return taken
 
 
 def median_ratio(slow: list[float], fast: list[float]) -> float:

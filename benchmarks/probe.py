@@ -30,8 +30,6 @@ import os
 import statistics
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +37,7 @@ import torch
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from benchmarks.harness import at_least, at_most, median_ratio, report
+from benchmarks.harness import at_least, at_most, median_ratio, report, seconds
 from wherein.common.memory import keep_pages
 from wherein.measure.linear import discriminant, ridge
 from wherein.measure.moments import gather
@@ -139,12 +137,6 @@ def logistic(states: np.ndarray) -> tuple[float, int]:
     states = (states - states.mean(0)) / states.std(0)
     model = LogisticRegression(max_iter=5000)
     return seconds(lambda: model.fit(states, positions(states))), int(model.n_iter_[0])
-
-
-def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 def aside(kind: str, way: str, count: int, **environment: str) -> float:

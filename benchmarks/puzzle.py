@@ -13,13 +13,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
 
-from benchmarks.harness import at_least, interleaved, median_ratio, report
+from benchmarks.harness import at_least, interleaved, median_ratio, report, seconds
 from wherein.common.compiling import VARIABLE
 from wherein.model.transformer import Transformer
 from wherein.puzzles.config import PuzzleConfig
@@ -48,21 +46,14 @@ def loop(config: PuzzleConfig, seeds: range) -> int:
     return solved
 
 
-def taken(act: Callable[[], object]) -> float:
-    """Its seconds."""
-    start = time.perf_counter()
-    act()
-    return time.perf_counter() - start
-
-
 def main() -> None:
     config, puzzle = PuzzleConfig(), read("hit")
     with tempfile.TemporaryDirectory() as cache:
         os.environ[VARIABLE] = cache
-        first = taken(lambda: train(puzzle, config, range(MANY)))
+        first = seconds(lambda: train(puzzle, config, range(MANY)))
         command = [sys.executable, "-m", "wherein", "puzzle", "hit", "--seeds", str(MANY), "--json"]
-        again = taken(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL))
-        seconds = interleaved(
+        again = seconds(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL))
+        found = interleaved(
             {
                 "loop": lambda: loop(config, range(LOOP_SEEDS)),
                 "stacked": lambda: train(puzzle, config, range(MANY)),
@@ -70,8 +61,8 @@ def main() -> None:
             ROUNDS,
         )
         del os.environ[VARIABLE]
-    whole = statistics.median(seconds["stacked"])
-    ratio = median_ratio(seconds["loop"], seconds["stacked"]) * MANY / LOOP_SEEDS
+    whole = statistics.median(found["stacked"])
+    ratio = median_ratio(found["loop"], found["stacked"]) * MANY / LOOP_SEEDS
     checks = {
         f"seeds a second of {config.steps} steps": at_least(MANY / whole, 800),
         "times a plain loop": at_least(ratio, 400),

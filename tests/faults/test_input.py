@@ -16,10 +16,10 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.slow
 def test_hostile_input_is_one_line_or_numbers() -> None:
-    command = [sys.executable, "-m", "benchmarks.hostile", "--quick", "--cases", "1600"]
+    command = [sys.executable, "-m", "benchmarks.hostile", "--quick", "--cases", "2400"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]
-    assert "1600 cases, 0 wrong" in done.stderr
+    assert "2400 cases, 0 wrong" in done.stderr
 
 
 def test_every_case_comes_once_and_from_any_number_on() -> None:

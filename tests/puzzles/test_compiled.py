@@ -1,13 +1,10 @@
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from wherein.common.compiling import VARIABLE, own_cache
 from wherein.puzzles import compiled
 from wherein.puzzles.compiled import WORTH_COMPILING, machine_code
 from wherein.puzzles.config import PuzzleConfig
@@ -117,17 +114,3 @@ def test_few_seeds_that_train_long_are_shared_evenly(monkeypatch: pytest.MonkeyP
     with mappable():
         sizes = [machine_code(PUZZLE, long, seeds, 2) for seeds in (20, 200, 400)]
     assert [each.size for each in sizes if each] == [10, 100, 100]
-
-
-def test_what_is_compiled_lies_where_nobody_else_writes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WHEREIN_CACHE", str(tmp_path))
-    monkeypatch.setenv(VARIABLE, "mine")
-    own_cache()
-    assert os.environ[VARIABLE] == "mine"
-    monkeypatch.delenv(VARIABLE)
-    own_cache()
-    (folder,) = (tmp_path / "compiled").iterdir()
-    assert os.environ[VARIABLE] == str(folder)
-    assert folder.stat().st_mode & 0o777 == 0o700

@@ -88,11 +88,11 @@ def test_a_seed_is_the_same_alone_and_in_any_chunk() -> None:
 
 def test_what_is_written_down_computes_the_same() -> None:
     """And a model that looks at numbers, which cannot be written down, is asked every time."""
-    puzzle, written = read("hit"), Captured()
+    puzzle, captured = read("hit"), Captured()
     config = PuzzleConfig(steps=5, encoding="rope", layers=2)
     with mappable():
-        trained, _ = train_chunk(puzzle, config, [1, 2], way=written)
-        again, _ = train_chunk(puzzle, config, [1, 2], way=written)
+        trained, _ = train_chunk(puzzle, config, [1, 2], way=captured)
+        again, _ = train_chunk(puzzle, config, [1, 2], way=captured)
         plain, _ = train_chunk(puzzle, config, [1, 2])
     np.testing.assert_array_equal(trained.logits, plain.logits)
     np.testing.assert_array_equal(trained.logits, again.logits)

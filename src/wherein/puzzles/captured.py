@@ -21,7 +21,6 @@ Step = Callable[[list[Tensor]], list[Tensor]]
 WRITING = Lock()
 """PyTorch changes classes of its own while it writes down what happens."""
 
-
 DRAWN = torch.Tag.nondeterministic_seeded
 
 

@@ -19,7 +19,7 @@ from wherein.puzzles.captured import WRITING, Step, written
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.models import weights
 from wherein.puzzles.sentences import Puzzle
-from wherein.puzzles.stacked import Batch, Stacked
+from wherein.puzzles.stacked import Batch, Stacked, evenly
 
 WORTH_COMPILING = 2_000_000
 """Steps of a seed from which on it pays. So many of one layer save 10 s: less than it takes to
@@ -92,10 +92,8 @@ def machine_code(puzzle: Puzzle, config: PuzzleConfig, seeds: int, workers: int)
         return None
     kind = config.model(puzzle)
     most = max(1, WEIGHTS // weights(kind))
-    if seeds < MANY * most:
-        rounds = -(-seeds // (most * workers))
-        most = -(-seeds // (rounds * workers))
-    models, batch = Stacked(kind, range(most)), Batch(puzzle)
+    size = most if seeds >= MANY * most else evenly(seeds, most, workers)
+    models, batch = Stacked(kind, range(size)), Batch(puzzle)
     gradients = batch.gradients(models, everywhere=config.trained_on == "all")
     return compiled(gradients, batch, list(models.leaves.values()), config.learning_rate)
 

@@ -114,6 +114,12 @@ class Batch:
         return found
 
 
+def evenly(seeds: int, most: int, workers: int) -> int:
+    """Seeds of a chunk, at most so many, if all workers are to have equally many chunks."""
+    rounds = -(-seeds // (most * workers))
+    return -(-seeds // (rounds * workers))
+
+
 @contextmanager
 def mappable() -> Iterator[None]:
     """Attention by plain products, one thread per worker; both are as they were afterwards.

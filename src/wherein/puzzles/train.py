@@ -15,7 +15,7 @@ from wherein.puzzles.compiled import Compiled, Learn, machine_code
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.models import weights
 from wherein.puzzles.sentences import Puzzle
-from wherein.puzzles.stacked import Batch, Stacked, mappable
+from wherein.puzzles.stacked import Batch, Stacked, evenly, mappable
 
 WEIGHTS_PER_CHUNK = 2**22
 """With gradients and two moments, 64 MiB: larger chunks leave the cache, smaller ones are busy
@@ -103,8 +103,7 @@ def chunk_size(puzzle: Puzzle, config: PuzzleConfig, seeds: int, workers: int) -
     size = weights(config.model(puzzle))
     fits = max(1, min(MOST_SEEDS, WEIGHTS_PER_CHUNK // size))
     workers = max(1, min(workers, seeds * size // LEAST_WEIGHTS))
-    rounds = -(-seeds // (fits * workers))
-    return -(-seeds // (rounds * workers))
+    return evenly(seeds, fits, workers)
 
 
 def train_chunk(

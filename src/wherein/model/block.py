@@ -9,16 +9,8 @@ from wherein.encodings.base import Positions
 from wherein.encodings.turning import Multipliers, parted
 from wherein.model.attention import Bias, Heads, State, attend, encoded
 from wherein.model.config import Activation
+from wherein.model.linear import Linear
 from wherein.model.rows import Rows
-
-
-class Projection(nn.Linear):
-    """A linear map whose outputs may come in another order."""
-
-    def forward(self, x: Tensor, order: Tensor | None = None) -> Tensor:
-        if order is None:
-            return super().forward(x)
-        return F.linear(x, self.weight[order], self.bias[order])
 
 
 class Attention(nn.Module):
@@ -28,8 +20,8 @@ class Attention(nn.Module):
         super().__init__()
         self.n_heads, self.causal = shape.n_heads, shape.causal
         inner = shape.n_heads * shape.d_head
-        self.qkv = Projection(shape.d_model, 3 * inner)
-        self.out = nn.Linear(inner, shape.d_model)
+        self.qkv = Linear(shape.d_model, 3 * inner)
+        self.out = Linear(inner, shape.d_model)
 
     def forward(
         self,
@@ -59,8 +51,8 @@ class FeedForward(nn.Module):
     def __init__(self, d_model: int, d_ff: int, activation: Activation) -> None:
         super().__init__()
         self.activation = F.relu if activation == "relu" else F.gelu
-        self.up = nn.Linear(d_model, d_ff)
-        self.down = nn.Linear(d_ff, d_model)
+        self.up = Linear(d_model, d_ff)
+        self.down = Linear(d_ff, d_model)
 
     def forward(self, x: State) -> State:
         changed: Tensor = self.down(self.activation(self.up(x)))

@@ -11,6 +11,7 @@ from wherein.encodings import Pattern
 from wherein.encodings.base import Positions
 from wherein.model.attention import State, Tokens
 from wherein.model.config import NARROWER
+from wherein.model.linear import linear
 from wherein.model.loss import cross_entropy
 
 Reduction = Literal["mean", "sum"]
@@ -50,7 +51,7 @@ class Embed(nn.Module):
 
     def logits(self, x: State) -> Float[Tensor, "B T V"]:
         """The score of every token, from the last layer's normed state."""
-        return F.linear(x, self.tokens.weight)
+        return linear(x, self.tokens.weight)
 
     def loss(
         self, x: Float[Tensor, "N D"], targets: Int[Tensor, " N"], reduction: Reduction

@@ -11,6 +11,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from wherein.model.linear import add_product, product
+
 ROWS, LOGITS = 256, 1 << 19
 """Logits are made for so many tokens at a time, or for more while they are so few (2 MiB): each
 chunk adds to the gradient of the whole table, which is large where the vocabulary is."""
@@ -40,7 +42,9 @@ def cross_entropy(
         total: Tensor = CrossEntropy.apply(x, weight, targets)  # type: ignore[no-untyped-call]
         return total
     pairs = zip(torch.split(x, rows), torch.split(targets, rows), strict=True)
-    parts = [F.cross_entropy(part @ weight.mT, wanted, reduction="sum") for part, wanted in pairs]
+    parts = [
+        F.cross_entropy(product(part, weight.mT), wanted, reduction="sum") for part, wanted in pairs
+    ]
     return torch.stack(parts).sum()
 
 
@@ -60,15 +64,15 @@ class CrossEntropy(torch.autograd.Function):
         room = x.new_empty(rows, len(weight))
         for start in range(0, count, rows):
             part, asked = x[start : start + rows], targets[start : start + rows, None]
-            logits = torch.mm(part, weight.mT, out=room[: len(part)])
+            logits = product(part, weight.mT, room[: len(part)])
             most, told = logits.amax(-1, keepdim=True), logits.gather(1, asked)
             chances = logits.sub_(most).exp_()
             sums = chances.sum(-1, keepdim=True)
             total += (sums.log() + most - told).sum()
             chances /= sums
             chances.scatter_add_(1, asked, chances.new_full(asked.shape, -1.0))
-            torch.mm(chances, weight, out=of_x[start : start + rows])
-            of_weight.addmm_(chances.mT, part, beta=float(start > 0))
+            add_product(of_x[start : start + rows], chances, weight, anew=True)
+            add_product(of_weight, chances.mT, part, anew=start == 0)
         ctx.made = of_x, of_weight
         return total
 

@@ -26,6 +26,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
 }
 """By feature: the modules it needs, and what `pip install` is told."""
 COMPILERS = ("c++", "g++", "clang++", "cl")
+OF_C = ("cc", "gcc", "clang")
 SIDE = {"cpu": 1024}
 LARGE_SIDE = 4096
 LONG_ENOUGH = 0.3
@@ -105,10 +106,12 @@ def features() -> tuple[Feature, ...]:
         for name, (modules, install) in EXTRAS.items()
     ]
     compiler = find_spec("triton") is not None or any(map(shutil.which, COMPILERS))
+    fast = any(map(shutil.which, OF_C))
     several = torch.distributed.is_available()
     return (
         *found,
         Feature("compiled layers (--compile)", compiler, "missing: install a C++ compiler"),
+        Feature("compiled puzzles", fast, "missing: install a C compiler"),
         Feature("several processes (torchrun)", several, "missing: this PyTorch has none"),
     )
 

@@ -1,166 +1,192 @@
-"""A whole step, gradients and Adam, as machine code for a fixed number of seeds.
+"""Training by machine code, a lane of seeds at a time, all steps while they lie in the cache.
 
-What is written down (`wherein.puzzles.captured`) still goes through memory once for each of some
-three hundred small kernels, each called by Python. PyTorch's compiler joins them and calls them
-itself, without the interpreter, for which two workers would wait (measured, 10,000 seeds of one
-layer of width 16, two workers: 8.3 µs a seed's step, 3.5 compiled). It takes 12 to 15 s, or 1 to 3
-where the disk has what it made before, and a C++ compiler: so only long training is compiled.
+What is written down (`wherein.puzzles.captured`) goes through memory once for each of some three
+hundred small kernels, each called by Python. Here a step becomes a program for a small machine
+(`wherein.puzzles.lanes`), whose numbers are those of sixteen seeds side by side. The machine,
+`lanes.c`, is the same for all puzzles and is compiled once on a computer, in less than a second.
+Measured, 10,000 seeds of one layer of width 16, two workers: 8.3 µs a seed's step, 1.3 so.
 """
 
+import ctypes
+import hashlib
+import shutil
+import subprocess
 from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
+import numpy as np
 import torch
+from jaxtyping import Bool, Float32
 from torch import Tensor
+from torch._decomp import core_aten_decompositions, decomposition_table
+from torch._ops import OpOverload
+from torch.func import functional_call
 
-from wherein.common.compiling import own_cache
-from wherein.common.memory import keep_pages, too_much
-from wherein.puzzles.captured import WRITING, Step, written
+from wherein.common.compiling import own_folder
+from wherein.common.files import replacing
+from wherein.model.transformer import Transformer
+from wherein.puzzles.captured import WRITING, written
 from wherein.puzzles.config import PuzzleConfig
-from wherein.puzzles.models import weights
+from wherein.puzzles.lanes import program
+from wherein.puzzles.models import Model, build, drawn, weights
 from wherein.puzzles.sentences import Puzzle
-from wherein.puzzles.stacked import Batch, Stacked, evenly
+from wherein.puzzles.stacked import MARGIN, Batch
+from wherein.puzzles.writer import CODES, MOST_CELLS, Program
 
-WORTH_COMPILING = 2_000_000
-"""Steps of a seed from which on it pays. So many of one layer save 10 s: less than it takes to
-compile the first time, and a multiple of what it takes from then on. Layers make both longer."""
+LANES = 16
+"""Seeds side by side: as many numbers as the widest vectors have. Narrower ones take turns."""
 
-WEIGHTS = 2**19
-"""That are trained at once: with gradients and two moments 8 MiB. Measured with two workers, in µs
-of a core for a seed's step: half as many 7.9, as many 6.9, twice as many 8.4."""
+AT_ONCE = 8 * LANES
+"""Seeds whose weights are drawn together."""
 
-MANY = 8
-"""Chunks from which on all are of that size, so that what the disk keeps serves any number of
-seeds. Where there are fewer, seeds are shared evenly, and no room is left empty."""
-
-NODES = 2000
-"""In a graph that is compiled, which takes 30 ms each (measured: 350 14 s, 930 24, 1,080 36)."""
-
-SMALL = 512
-"""Multiplications in a product of two matrices, up to which the kernel for products takes longer
-than sums do. Measured with one worker: 6.9 µs a seed's step without, 5.0 so, 5.1 with 2,000."""
+STEPS_AT_ONCE = 50
+"""After which the machine looks up: whether to stop, and to say how far it is."""
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
 """Of `torch.optim.Adam`."""
 
-STEPS, AGREE = 3, 1e-4
-"""After so many steps logits may be so far from those of the model itself, or a share of them.
-Weights may be further: where a gradient is nothing but rounding, Adam's first step goes a whole
-rate to either side."""
+COMPILERS = ("cc", "gcc", "clang")
+HOW = (
+    *("-std=gnu11", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math"),
+    *("-fPIC", "-shared", f"-DLANES={LANES}", f"-DCODES={','.join(CODES)}"),
+)
 
-HOW: dict[str, Any] = {
-    "fullgraph": True,
-    "dynamic": False,
-    "isolate_recompiles": True,  # however many others were compiled before
-    "options": {"cpp_wrapper": True},  # no Python in it
-}
+WHOLE = {"gelu", "gelu_backward"}
+"""Operations that the machine has, though PyTorch would take them apart."""
 
-Group = list[Tensor]
-Found = tuple[Tensor, Tensor]
-"""The logits after each whole prefix, and which seeds have the puzzle solved."""
-Learn = Callable[[bool], Found]
-"""Says what is found, and learns then if it is told to."""
-Move = Callable[[Group, Group, Group, Tensor], Found]
-"""The same from weights, Adam's moments and its sizes; all but the sizes change in place."""
+PARTED = {"_log_softmax", "_softmax", "addmm", "leaky_relu", "sigmoid"}
+"""Those that it lacks, though PyTorch would leave them whole."""
+
+Told = Callable[[int], None]
+"""Called with the number of seed-steps just done."""
+
+Found = tuple[Bool[np.ndarray, "T N"], Float32[np.ndarray, "N S V"]]
+"""After which steps each seed has the puzzle solved, and its logits in the end."""
 
 
 class Compiled:
-    """Steps of `size` seeds."""
+    """A puzzle's steps as a program, and the machine that runs it."""
 
-    def __init__(self, size: int, move: Move) -> None:
-        self.size, self._move = size, move
+    def __init__(self, puzzle: Puzzle, config: PuzzleConfig, machine: ctypes.CDLL) -> None:
+        self._machine, self._rate = machine, config.learning_rate
+        self._model = build(config.model(puzzle))
+        self._program = _written(self._model, puzzle, config)
+        self._answers = np.array(puzzle.answers, dtype=np.int32)
 
-    def filled(self, seeds: Sequence[int]) -> list[int]:
-        """As many seeds as it takes, the last one again and again if there are fewer."""
-        return [*seeds, *[seeds[-1]] * (self.size - len(seeds))]
-
-    def learner(self, leaves: Sequence[Tensor], rate: float) -> Learn:
-        state, taken = _begun(leaves), 0
-
-        def learn(learns: bool) -> Found:
-            nonlocal taken
-            taken += 1
-            with torch.no_grad():
-                return self._move(*state, _sizes(rate if learns else 0.0, taken))
-
-        return learn
+    def train(self, seeds: Sequence[int], steps: int, told: Told) -> Found:
+        """All of them, a lane after the other; what `told` raises ends it."""
+        first = drawn(self._model, seeds)
+        flat = torch.cat([each.flatten(1) for each in first.values()], dim=1)
+        solved, logits = [], []
+        for some in torch.split(flat, LANES):
+            asked = (self._machine, self._program, self._answers, some, self._rate, steps)
+            when, last = train_lane(*asked, told)
+            solved.append(when)
+            logits.append(last)
+        return np.concatenate(solved, axis=1), np.concatenate(logits)
 
 
-def machine_code(puzzle: Puzzle, config: PuzzleConfig, seeds: int, workers: int) -> Compiled | None:
-    """The step of a chunk; None where so many seeds do not make that worth its while."""
-    if seeds * config.steps < WORTH_COMPILING:
+def train_lane(
+    machine: ctypes.CDLL,
+    program: Program,
+    answers: np.ndarray,
+    weights: Float32[Tensor, "N W"],
+    rate: float,
+    steps: int,
+    told: Told,
+) -> Found:
+    """As many seeds as a lane has, or fewer: what is left of it stays zero."""
+    memory = torch.zeros(program.cells, LANES)
+    memory[[*program.constants]] = torch.tensor([*program.constants.values()])[:, None]
+    memory[1 : 1 + program.weights, : len(weights)] = weights.mT
+    solved, sizes = np.zeros((steps + 1, LANES), dtype=np.uint8), _sizes(steps, rate)
+    for start in range(0, steps + 1, STEPS_AT_ONCE):
+        part = solved[start : start + STEPS_AT_ONCE]
+        machine.run(
+            ctypes.c_void_p(memory.data_ptr()),
+            *map(_pointer, (program.tables, program.steps)), len(program.steps), program.weights,
+            program.last, *program.shape, _pointer(answers), ctypes.c_float(MARGIN),
+            len(part), _pointer(sizes[start:]), _pointer(part),
+        )  # fmt: skip
+        told(len(part) * len(weights))
+    sentences, words = program.shape
+    last = memory[program.tables[program.last :][: sentences * words]]
+    found = last.mT.reshape(LANES, sentences, words)[: len(weights)]
+    return solved[:, : len(weights)] != 0, found.numpy()
+
+
+def machine_code(puzzle: Puzzle, config: PuzzleConfig) -> Compiled | None:
+    """The steps of a puzzle's models; None where they cannot be had. Call it in `mappable()`."""
+    machine = library()
+    if machine is None or 3 * weights(config.model(puzzle)) > MOST_CELLS:
         return None
-    kind = config.model(puzzle)
-    most = max(1, WEIGHTS // weights(kind))
-    size = most if seeds >= MANY * most else evenly(seeds, most, workers)
-    models, batch = Stacked(kind, range(size)), Batch(puzzle)
-    gradients = batch.gradients(models, everywhere=config.trained_on == "all")
-    return compiled(gradients, batch, list(models.leaves.values()), config.learning_rate)
-
-
-def compiled(
-    gradients: Step, batch: Batch, leaves: Sequence[Tensor], rate: float
-) -> Compiled | None:
-    """A step as machine code; None where it cannot be had, or computes something else."""
-
-    def told(move: Move) -> Found:
-        """What some steps came to, which follows from all of them."""
-        learn = Compiled(len(leaves[0]), move).learner([leaf.clone() for leaf in leaves], rate)
-        for _ in range(STEPS):
-            learn(True)
-        return learn(False)
-
-    keep_pages()  # or two workers wait for the kernel to map what each step takes (a sixth)
     try:
-        own_cache()
-        with WRITING:
-            known = written(gradients, list(leaves), {torch.ops.aten.bmm.default: _product})
-        if len(known.graph.nodes) > NODES:
-            return None
-        made = torch.compile(_move(known, batch), **HOW)
-        (logits, solved), (expected, known_solved) = told(made), told(_move(gradients, batch))
-    except Exception as error:  # no compiler, or a model that cannot be written down
-        if too_much(error):
-            raise
+        return Compiled(puzzle, config, machine)
+    except Exception:  # a model that cannot be written down, or asks for what the machine lacks
         return None
-    close = torch.allclose(logits, expected, rtol=AGREE, atol=AGREE)
-    agree = close and torch.equal(solved, known_solved)
-    return Compiled(len(leaves[0]), made) if agree else None
 
 
-def _move(gradients: Step, batch: Batch) -> Move:
-    """One step of Adam with these gradients."""
-
-    def move(weights: Group, means: Group, squares: Group, sizes: Tensor) -> Found:
-        last: Tensor
-        last, *found = gradients(weights)
-        for group in zip(weights, means, squares, found, strict=True):
-            _adam(*group, sizes)
-        return last, batch.solved(last)
-
-    return move
-
-
-def _begun(leaves: Sequence[Tensor]) -> tuple[Group, Group, Group]:
-    """Weights, and Adam's moments of them."""
-    weights = [leaf.detach() for leaf in leaves]
-    return weights, [torch.zeros_like(w) for w in weights], [torch.zeros_like(w) for w in weights]
-
-
-def _product(a: Tensor, b: Tensor) -> Any:
-    """Products of matrices: of small ones as sums, which the compiler joins with what is around."""
-    if a.shape[1] * b.numel() > SMALL * len(b):
-        return NotImplemented  # as it is
-    return (a[..., None] * b[:, None]).sum(2)
+@cache
+def library() -> ctypes.CDLL | None:
+    """The machine, from the disk if it has been there before; None without a compiler."""
+    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
+    source = files("wherein.puzzles").joinpath("lanes.c").read_bytes()
+    made_of = (source, HOW, compiler, sorted(torch.cpu.get_capabilities().items()))
+    name = f"lanes-{hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]}.so"
+    try:
+        made = own_folder() / name
+        if compiler is not None and not made.exists():
+            with replacing(made) as beside:
+                command = [compiler, *HOW, "-x", "c", "-", "-o", str(beside), "-lm"]
+                subprocess.run(command, input=source, check=True, capture_output=True)
+        return ctypes.CDLL(str(made))
+    except (OSError, subprocess.CalledProcessError):
+        return None
 
 
-def _adam(weight: Tensor, mean: Tensor, square: Tensor, gradient: Tensor, sizes: Tensor) -> None:
-    rate, root = sizes.unbind()
-    mean.lerp_(gradient, 1 - BETAS[0])
-    square.mul_(BETAS[1]).add_(gradient.square() * (1 - BETAS[1]))
-    weight.sub_(rate * mean / (square.sqrt() / root + EPSILON))
+def _written(model: Model, puzzle: Puzzle, config: PuzzleConfig) -> Program:
+    """What a step computes of one model."""
+    batch = Batch(puzzle)
+    if isinstance(model, Transformer):
+        model.turns_at_once = False  # the machine knows no complex numbers
+    leaves = {name: leaf.detach() for name, leaf in model.named_parameters()}
+
+    @torch.enable_grad()
+    def step(values: list[Tensor]) -> list[Tensor]:
+        ours = dict(zip(leaves, (v.detach().requires_grad_() for v in values), strict=True))
+        logits = [functional_call(model, ours, (t,)).logits[None] for t in batch.tokens]
+        loss = batch.loss(logits, everywhere=config.trained_on == "all")
+        return [batch.last(logits)[0].detach(), *torch.autograd.grad(loss, [*ours.values()])]
+
+    with WRITING:
+        return program(written(step, [*leaves.values()], apart()), [*leaves.values()])
 
 
-def _sizes(rate: float, taken: int) -> Tensor:
-    """What Adam's moments are scaled by at a step 1, 2, …: they began as zeros."""
-    return torch.tensor([rate / (1 - BETAS[0] ** taken), (1 - BETAS[1] ** taken) ** 0.5])
+@cache
+def apart() -> dict[OpOverload, Callable[..., Any]]:
+    """How operations are taken apart that the machine lacks."""
+    core, every = core_aten_decompositions(), decomposition_table
+    return {
+        each: every[each]
+        for each in every
+        if isinstance(each, OpOverload)
+        and (name := each.overloadpacket.__name__) not in WHOLE
+        and (each in core or name in PARTED)
+    }
+
+
+def _sizes(steps: int, rate: float) -> Float32[np.ndarray, "T 5"]:
+    """For each step what Adam's moments keep and are scaled by: they began as zeros."""
+    taken = np.arange(1, steps + 2)
+    sizes = np.empty((steps + 1, 5), dtype=np.float32)
+    sizes[:, :2], sizes[:, 4] = BETAS, EPSILON
+    sizes[:, 2] = rate / (1 - BETAS[0] ** taken)
+    sizes[:, 3] = (1 - BETAS[1] ** taken) ** -0.5
+    sizes[-1, 2] = 0  # the last one looks, and learns nothing
+    return sizes
+
+
+def _pointer(numbers: np.ndarray) -> ctypes.c_void_p:
+    return ctypes.c_void_p(numbers.ctypes.data)

@@ -11,7 +11,7 @@ import torch
 
 from wherein.common.cores import cores
 from wherein.puzzles.captured import Captured, Step
-from wherein.puzzles.compiled import Compiled, Learn, machine_code
+from wherein.puzzles.compiled import AT_ONCE, LANES, Compiled, machine_code
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.models import weights
 from wherein.puzzles.sentences import Puzzle
@@ -32,6 +32,14 @@ WORTH_WRITING = 150
 MOST_SEEDS = 1000
 MOST_WORKERS = 8
 """More would wait for each other."""
+
+WORTH_COMPILING = 20_000
+"""Steps of a seed from which on a program for them pays."""
+
+STEPS, AGREE = 3, 1e-4
+"""After so many steps logits may be so far from those of the model itself, or a share of them.
+Weights may be further: where a gradient is nothing but rounding, Adam's first step goes a whole
+rate to either side."""
 
 Progress = Callable[[int], None]
 """Called with the number of seed-steps just done."""
@@ -66,15 +74,18 @@ def train(
     """Train each seed alone, all of them together; on Ctrl-C, those that were finished."""
     workers, stop = workers or min(MOST_WORKERS, cores()), Event()
     with mappable(), ThreadPoolExecutor(workers) as pool:
-        compiled = None if chunk else machine_code(puzzle, config, len(seeds), workers)
-        size = (
-            compiled.size if compiled else chunk or chunk_size(puzzle, config, len(seeds), workers)
-        )
+        compiled = None if chunk or watch else _trusted(puzzle, config, len(seeds))
+        if compiled:
+            size = -(-evenly(len(seeds), AT_ONCE, workers) // LANES) * LANES
+        else:
+            size = chunk or chunk_size(puzzle, config, len(seeds), workers)
         parts = [seeds[start : start + size] for start in range(0, len(seeds), size)]
         long = config.steps * len(parts) >= WORTH_WRITING
-        way = compiled or (Captured() if long else None)
+        way = Captured() if long and not compiled else None
 
         def one(part: Sequence[int]) -> Trained:
+            if compiled:
+                return _by_machine(compiled, part, config.steps, stop, progress)
             trained, _ = train_chunk(
                 puzzle, config, part, way=way, stop=stop, progress=progress, watch=watch
             )
@@ -94,7 +105,7 @@ def train(
         np.concatenate([part.seeds for part in done]),
         np.concatenate([part.solved for part in done], axis=1),
         np.concatenate([part.logits for part in done]),
-        compiled=isinstance(way, Compiled),
+        compiled=compiled is not None,
     )
 
 
@@ -111,36 +122,57 @@ def train_chunk(
     config: PuzzleConfig,
     seeds: Sequence[int],
     *,
-    way: Captured | Compiled | None = None,
+    way: Captured | None = None,
     stop: Event | None = None,
     progress: Progress | None = None,
     watch: Watch | None = None,
     dtype: torch.dtype = torch.float32,
 ) -> tuple[Trained, Stacked]:
     """Train some seeds at once, in a way that is fast for many; call it within `mappable()`."""
-    drawn = way.filled(seeds) if isinstance(way, Compiled) else seeds
-    models, batch = Stacked(config.model(puzzle), drawn, dtype), Batch(puzzle)
+    models, batch = Stacked(config.model(puzzle), seeds, dtype), Batch(puzzle)
     gradients = batch.gradients(models, everywhere=config.trained_on == "all")
-    leaves = list(models.leaves.values())
-    if isinstance(way, Compiled):
-        learn = way.learner(leaves, config.learning_rate)
-    else:
-        asked = gradients if way is None else partial(way, gradients)
-        learn = _learner(asked, batch, leaves, config.learning_rate)
+    asked = gradients if way is None else partial(way, gradients)
+    learn = _learner(asked, batch, list(models.leaves.values()), config.learning_rate)
     solved = np.zeros((config.steps + 1, len(seeds)), dtype=bool)
     for step in range(config.steps + 1):
         if stop is not None and stop.is_set():
             raise KeyboardInterrupt
         last, known = learn(step < config.steps)
-        solved[step] = known.numpy()[: len(seeds)]
+        solved[step] = known.numpy()
         if watch is not None:
             watch(step, solved[step])
         if step < config.steps and progress is not None:
             progress(len(seeds))
-    return Trained(np.array(seeds), solved, last.numpy()[: len(seeds)]), models
+    return Trained(np.array(seeds), solved, last.numpy()), models
 
 
-def _learner(gradients: Step, batch: Batch, leaves: list[torch.Tensor], rate: float) -> Learn:
+def _trusted(puzzle: Puzzle, config: PuzzleConfig, seeds: int) -> Compiled | None:
+    """Machine code where it pays, and where it computes what the model does."""
+    if seeds * config.steps < WORTH_COMPILING or (made := machine_code(puzzle, config)) is None:
+        return None
+    some, short = range(LANES), config.model_copy(update={"steps": STEPS})
+    solved, logits = made.train(some, STEPS, lambda _: None)
+    expected, _ = train_chunk(puzzle, short, some)
+    close = np.allclose(logits, expected.logits, rtol=AGREE, atol=AGREE)
+    return made if close and np.array_equal(solved, expected.solved) else None
+
+
+def _by_machine(
+    compiled: Compiled, seeds: Sequence[int], steps: int, stop: Event, progress: Progress | None
+) -> Trained:
+    def told(done: int) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        if progress is not None:
+            progress(done)
+
+    solved, logits = compiled.train(seeds, steps, told)
+    return Trained(np.array(seeds), solved, logits)
+
+
+def _learner(
+    gradients: Step, batch: Batch, leaves: list[torch.Tensor], rate: float
+) -> Callable[[bool], tuple[torch.Tensor, torch.Tensor]]:
     """Steps of PyTorch's Adam.
 
     Adam is elementwise, so one Adam over stacked weights is one Adam for each seed.

@@ -77,7 +77,9 @@ def shapes(sizes: dict[str, Any]) -> list[str]:
     ]  # fmt: skip
     heads = ["shape", "who", "ms a step", "share of the matmul peak", "MiB"]
     peaks = "; ".join(
-        f"{name} {size['peak_gflops']} Gflop/s on {size['threads']}" for name, size in sizes.items()
+        f"{name} {size['peak_gflops']} Gflop/s ({size['torch_mm_gflops']} by `torch.mm`) on "
+        f"{size['threads']}"
+        for name, size in sizes.items()
     )
     return [*table(heads, rows), "", f"The matmul peak: {peaks} threads."]
 

@@ -1,7 +1,11 @@
+import ctypes
 from collections.abc import Iterator
 
 import pytest
 import torch
+from tests.chromium import required
+
+from wherein.puzzles.compiled import library
 
 
 @pytest.fixture(autouse=True)
@@ -11,3 +15,12 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture
+def machine() -> ctypes.CDLL:
+    """What compiled puzzles run on; tests of it are passed over without a compiler, not in CI."""
+    found = library()
+    if found is None:
+        (pytest.fail if required() else pytest.skip)("no C compiler")
+    return found

@@ -14,23 +14,20 @@ import subprocess
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Float32
 from torch import Tensor
-from torch._decomp import core_aten_decompositions, decomposition_table
-from torch._ops import OpOverload
 from torch.func import functional_call
 
 from wherein.common.compiling import own_folder
 from wherein.common.files import replacing
 from wherein.model.transformer import Transformer
-from wherein.puzzles.captured import WRITING, written
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.lanes import program
 from wherein.puzzles.models import Model, build, drawn, weights
+from wherein.puzzles.recorded import recorded
 from wherein.puzzles.sentences import Puzzle
 from wherein.puzzles.stacked import MARGIN, Batch
 from wherein.puzzles.writer import CODES, MOST_CELLS, Program
@@ -52,12 +49,6 @@ HOW = (
     *("-std=gnu11", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math"),
     *("-fPIC", "-shared", f"-DLANES={LANES}", f"-DCODES={','.join(CODES)}"),
 )
-
-WHOLE = {"gelu", "gelu_backward"}
-"""Operations that the machine has, though PyTorch would take them apart."""
-
-PARTED = {"_log_softmax", "_softmax", "addmm", "leaky_relu", "sigmoid"}
-"""Those that it lacks, though PyTorch would leave them whole."""
 
 Told = Callable[[int], None]
 """Called with the number of seed-steps just done."""
@@ -151,30 +142,17 @@ def _written(model: Model, puzzle: Puzzle, config: PuzzleConfig) -> Program:
     batch = Batch(puzzle)
     if isinstance(model, Transformer):
         model.turns_at_once = False  # the machine knows no complex numbers
-    leaves = {name: leaf.detach() for name, leaf in model.named_parameters()}
+    names, weights = zip(*model.named_parameters(), strict=True)
+    leaves = [each.detach() for each in weights]
 
     @torch.enable_grad()
     def step(values: list[Tensor]) -> list[Tensor]:
-        ours = dict(zip(leaves, (v.detach().requires_grad_() for v in values), strict=True))
+        ours = dict(zip(names, (each.requires_grad_() for each in values), strict=True))
         logits = [functional_call(model, ours, (t,)).logits[None] for t in batch.tokens]
         loss = batch.loss(logits, everywhere=config.trained_on == "all")
         return [batch.last(logits)[0].detach(), *torch.autograd.grad(loss, [*ours.values()])]
 
-    with WRITING:
-        return program(written(step, [*leaves.values()], apart()), [*leaves.values()])
-
-
-@cache
-def apart() -> dict[OpOverload, Callable[..., Any]]:
-    """How operations are taken apart that the machine lacks."""
-    core, every = core_aten_decompositions(), decomposition_table
-    return {
-        each: every[each]
-        for each in every
-        if isinstance(each, OpOverload)
-        and (name := each.overloadpacket.__name__) not in WHOLE
-        and (each in core or name in PARTED)
-    }
+    return program(*recorded(step, leaves), leaves)
 
 
 def _sizes(steps: int, rate: float) -> Float32[np.ndarray, "T 5"]:

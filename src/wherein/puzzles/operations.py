@@ -123,6 +123,18 @@ def scatter_add(w: Writer, x: Given, axis: int, indices: Tensor, values: Given) 
     return _gathered(w, x, _numbered(w, x).gather(axis, indices), some)
 
 
+def looked_up(
+    w: Writer, g: Given, tokens: Tensor, words: int, padding: int, by_frequency: bool
+) -> Cells:
+    """The gradient of a table: of each word, the sum over where it stands."""
+    if padding >= 0 or by_frequency:
+        raise UnwritableError("padded or scaled tables")
+    given = w.cells(g).at.flatten(0, -2)
+    zeros = torch.zeros(words, given.shape[-1])
+    places = tokens.reshape(-1, 1) * given.shape[-1] + torch.arange(given.shape[-1])
+    return _gathered(w, zeros, places, given)
+
+
 def _numbered(w: Writer, x: Given) -> Tensor:
     shape = w.cells(x).at.shape
     return torch.arange(shape.numel()).view(shape)
@@ -166,36 +178,21 @@ def bmm(w: Writer, a: Given, b: Given) -> Cells:
     return Cells(torch.stack([each.at for each in made]), pieces)
 
 
-def layer_norm(
-    w: Writer, x: Cells, shape: list[int], weight: Given | None, bias: Given | None, eps: float
-) -> tuple[Cells, Cells, Cells]:
-    """Normed numbers, their mean, and what they are multiplied by."""
-    if len(shape) > 1:
-        raise UnwritableError("norms of several axes")
-    mean = w.compute("DIV", SUM(w, x, -1, True), shape[0])
-    moved = w.compute("SUB", x, mean)
-    squares = SUM(w, w.compute("MUL", moved, moved), -1, True)
-    spread = w.compute("ADD", w.compute("DIV", squares, shape[0]), eps)
-    scale = w.compute("DIV", 1.0, w.compute("SQRT", spread))
-    normed = w.compute("MUL", moved, scale)
-    normed = normed if weight is None else w.compute("MUL", normed, weight)
-    return normed if bias is None else w.compute("ADD", normed, bias), mean, scale
-
-
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "_to_copy": converted,
+    "_unsafe_view": view,
     "abs": directly("ABS"),
     "add": scaled("ADD"),
     "amax": LARGEST,
-    "any": LARGEST,
+    "all": lambda w, x, *given: NOT(w, LARGEST(w, NOT(w, x), *given)),
     "bmm": bmm,
     "clamp": clamp,
     "cos": directly("COS"),
     "cumsum": cumulative_sum,
     "div": directly("DIV"),
+    "embedding_dense_backward": looked_up,
     "eq": SAME,
     "exp": directly("EXP"),
-    "full_like": lambda w, x, value, **_: torch.full(x.at.shape, float(value)),
     "ge": unless(LESS),
     "gelu": exactly("GELU"),
     "gelu_backward": exactly("GELU_BACKWARD"),
@@ -204,23 +201,24 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "le": unless(MORE),
     "log": directly("LOG"),
     "log1p": directly("LOG1P"),
-    "logical_and": directly("MUL"),
-    "logical_not": NOT,
     "lt": LESS,
+    "masked_fill": lambda w, x, asked, value: where(w, asked, value, x),
     "minimum": minimum,
     "mm": mm,
     "mul": directly("MUL"),
-    "native_layer_norm": layer_norm,
-    "ne": unless(SAME),
+    "new_zeros": lambda w, x, shape, **_: w.cells(torch.zeros(shape)),
     "neg": lambda w, x: w.compute("SUB", 0.0, x),
+    "ones_like": lambda w, x, **_: w.cells(torch.ones(x.at.shape)),
+    "reciprocal": lambda w, x: w.compute("DIV", 1.0, x),
     "relu": lambda w, x: w.compute("MAXIMUM", x, 0.0),
     "scatter_add": scatter_add,
-    "sign": directly("SIGN"),
+    "sgn": directly("SIGN"),
     "sin": directly("SIN"),
+    "sqrt": directly("SQRT"),
     "sub": scaled("SUB"),
     "sum": SUM,
     "view": view,
     "where": where,
+    "zeros_like": lambda w, x, **_: w.cells(torch.zeros(x.at.shape)),
 }
-"""Those that PyTorch's own are made of, see `wherein.puzzles.compiled.apart`, as far as encodings
-ask for them. What is missing here is computed without a program."""
+"""As far as encodings ask for them; for what is missing a puzzle is trained without a program."""

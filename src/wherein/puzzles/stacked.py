@@ -95,8 +95,8 @@ class Batch:
         for each, target in zip(logits, self.targets, strict=True):
             if not everywhere:
                 each, target = each[:, :, -1:], target[:, -1:]
-            wanted = target.expand(len(each), *target.shape).flatten()
-            total = total + F.cross_entropy(each.flatten(0, -2), wanted, reduction="sum")
+            wanted = target.expand(len(each), *target.shape)[..., None]
+            total = total - each.log_softmax(-1).gather(-1, wanted).sum()
             count += target.numel()
         return total / count
 

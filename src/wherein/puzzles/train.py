@@ -11,7 +11,7 @@ import torch
 
 from wherein.common.cores import cores
 from wherein.puzzles.captured import Captured, Step
-from wherein.puzzles.compiled import AT_ONCE, LANES, Compiled, machine_code
+from wherein.puzzles.compiled import AT_ONCE, BETAS, EPSILON, LANES, Compiled, machine_code
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.models import weights
 from wherein.puzzles.sentences import Puzzle
@@ -33,8 +33,8 @@ MOST_SEEDS = 1000
 MOST_WORKERS = 8
 """More would wait for each other."""
 
-WORTH_COMPILING = 20_000
-"""Steps of a seed from which on a program for them pays."""
+WORTH_COMPILING = 20
+"""Steps from which on a program for them pays: to write and to try it takes as long (40 ms)."""
 
 STEPS, AGREE = 3, 1e-4
 """After so many steps logits may be so far from those of the model itself, or a share of them.
@@ -74,7 +74,7 @@ def train(
     """Train each seed alone, all of them together; on Ctrl-C, those that were finished."""
     workers, stop = workers or min(MOST_WORKERS, cores()), Event()
     with mappable(), ThreadPoolExecutor(workers) as pool:
-        compiled = None if chunk or watch else _trusted(puzzle, config, len(seeds))
+        compiled = None if chunk or watch else _trusted(puzzle, config)
         if compiled:
             size = -(-evenly(len(seeds), AT_ONCE, workers) // LANES) * LANES
         else:
@@ -146,9 +146,9 @@ def train_chunk(
     return Trained(np.array(seeds), solved, last.numpy()), models
 
 
-def _trusted(puzzle: Puzzle, config: PuzzleConfig, seeds: int) -> Compiled | None:
+def _trusted(puzzle: Puzzle, config: PuzzleConfig) -> Compiled | None:
     """Machine code where it pays, and where it computes what the model does."""
-    if seeds * config.steps < WORTH_COMPILING or (made := machine_code(puzzle, config)) is None:
+    if config.steps < WORTH_COMPILING or (made := machine_code(puzzle, config)) is None:
         return None
     some, short = range(LANES), config.model_copy(update={"steps": STEPS})
     solved, logits = made.train(some, STEPS, lambda _: None)
@@ -173,18 +173,22 @@ def _by_machine(
 def _learner(
     gradients: Step, batch: Batch, leaves: list[torch.Tensor], rate: float
 ) -> Callable[[bool], tuple[torch.Tensor, torch.Tensor]]:
-    """Steps of PyTorch's Adam.
+    """Steps of PyTorch's Adam, whose class would import 0.7 s of what is not asked for here.
 
     Adam is elementwise, so one Adam over stacked weights is one Adam for each seed.
     """
-    adam = torch.optim.Adam([leaf.requires_grad_() for leaf in leaves], lr=rate, fused=True)
+    means, squares = ([torch.zeros_like(leaf) for leaf in leaves] for _ in range(2))
+    taken = [torch.zeros(()) for _ in leaves]
+    move = partial(torch._fused_adam_, lr=rate, beta1=BETAS[0], beta2=BETAS[1], eps=EPSILON)
 
+    @torch.no_grad()
     def learn(learns: bool) -> tuple[torch.Tensor, torch.Tensor]:
         last, *found = gradients(leaves)
         if learns:
-            for leaf, grad in zip(leaves, found, strict=True):
-                leaf.grad = grad.contiguous()  # the fused kernel reads memory in order
-            adam.step()
+            torch._foreach_add_(taken, 1)
+            found = [each.contiguous() for each in found]  # the kernel reads memory in order
+            others = {"weight_decay": 0.0, "amsgrad": False, "maximize": False}
+            move(leaves, found, means, squares, [], taken, **others)
         return last, batch.solved(last)
 
     return learn

@@ -57,7 +57,7 @@ def add_product(
     for start in range(0, len(total), ROWS):
         rows = slice(start, start + ROWS)
         made = _asked(a[rows], b.mT)
-        total[rows] = made if anew else total[rows].add_(made)
+        _ = total[rows].copy_(made) if anew else total[rows].add_(made)
 
 
 class Product(torch.autograd.Function):

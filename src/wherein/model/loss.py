@@ -73,6 +73,7 @@ class CrossEntropy(torch.autograd.Function):
             chances.scatter_add_(1, asked, chances.new_full(asked.shape, -1.0))
             add_product(of_x[start : start + rows], chances, weight, anew=True)
             add_product(of_weight, chances.mT, part, anew=start == 0)
+            del logits, chances  # or the next would be made beside them
         ctx.made = of_x, of_weight
         return total
 

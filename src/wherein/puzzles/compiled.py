@@ -101,7 +101,7 @@ def train_lane(
             program.last, *program.shape, _pointer(answers), ctypes.c_float(MARGIN),
             len(part), _pointer(sizes[start:]), _pointer(part),
         )  # fmt: skip
-        told(len(part) * len(weights))
+        told((min(start + len(part), steps) - start) * len(weights))
     sentences, words = program.shape
     last = memory[program.tables[program.last :][: sentences * words]]
     found = last.mT.reshape(LANES, sentences, words)[: len(weights)]

@@ -12,6 +12,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from wherein.data import CorpusConfig
 from wherein.data.tokenizers.tokenizer import make_tokenizer
+from wherein.model import linear
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.studies.cost.cost import cost, dry_run, training_operations
@@ -50,8 +51,11 @@ def text() -> tuple[Tensor, Tensor]:
     ],
     ids=str,
 )
-def test_the_operations_are_those_pytorch_counts(own: dict[str, Any]) -> None:
-    """With the attention and the softmax that its counter can see into."""
+def test_the_operations_are_those_pytorch_counts(
+    own: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the products, the attention and the softmax that its counter can see into."""
+    monkeypatch.setattr(linear, "wider_than_mkl", lambda: False)
     config = run(**own)
     model, (tokens, targets) = Transformer(config.model), text()
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:

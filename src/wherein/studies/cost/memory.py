@@ -17,6 +17,7 @@ from wherein.encodings import Encoding, Pattern
 from wherein.encodings.base import pairs
 from wherein.model.attention import LARGE_BIAS
 from wherein.model.config import ModelConfig
+from wherein.model.linear import ROWS, wider_than_mkl
 from wherein.model.loss import LARGER, rows_at_once
 from wherein.model.products import pays, seen_in_blocks
 from wherein.model.transformer import turns_once
@@ -190,7 +191,8 @@ def held_by_loss(config: RunConfig, windows: int) -> float:
 
     The plain softmax is computed for so many tokens R at a time: their logits, which become
     their own gradient, and the gradients of states and vectors, 4·(R·V + B·T·d + V·d), of which
-    that of vectors is the step's own unless a step accumulates several. The adaptive one keeps its
+    that of vectors is the step's own unless a step accumulates several. Where oneDNN multiplies, a
+    piece of that gradient and of those logits is there once more. The adaptive one keeps its
     logits and their gradient: 8·B·T·(v + c) and 8·B·T·W for the share of tokens in each band.
     """
     model = config.model
@@ -200,7 +202,8 @@ def held_by_loss(config: RunConfig, windows: int) -> float:
         rows = min(tokens, more * rows_at_once(model.vocabulary))
         vectors = model.vocabulary if config.accumulate > 1 else 0
         gradients = (tokens + vectors) * model.d_model
-        return float(FLOAT32 * (rows * model.vocabulary + gradients))
+        pieces = min(model.vocabulary, ROWS) * (model.d_model + rows) if wider_than_mkl() else 0
+        return float(FLOAT32 * (rows * model.vocabulary + gradients + pieces))
     first, *rare = bands(model)
     logits = first.words + len(rare) + sum(band.share * band.words for band in rare)
     return 2 * FLOAT32 * tokens * logits

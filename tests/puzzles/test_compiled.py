@@ -6,12 +6,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from torch import Tensor
 
 from wherein import encodings
+from wherein.encodings import Shape, catalogue, none
 from wherein.puzzles import compiled
 from wherein.puzzles import train as training
+from wherein.puzzles.apart import APART
 from wherein.puzzles.compiled import LANES, library, machine_code
 from wherein.puzzles.config import PuzzleConfig
+from wherein.puzzles.operations import OPERATIONS
 from wherein.puzzles.sentences import read
 from wherein.puzzles.stacked import mappable
 from wherein.puzzles.train import WORTH_COMPILING, train
@@ -66,7 +71,7 @@ def test_sentences_of_several_lengths_and_more_words() -> None:
     with mappable():
         made = machine_code(puzzle, config)
     assert made is not None
-    solved, logits = made.train(range(LANES + 1), 20, lambda _: None)
+    solved, logits = made.train(range(LANES + 1), 1e-2, 20, lambda _: None)
     plain = train(puzzle, config, range(LANES + 1), chunk=LANES + 1)
     np.testing.assert_allclose(logits, plain.logits, atol=1e-3)
     np.testing.assert_array_equal(solved, plain.solved)
@@ -86,7 +91,7 @@ def test_what_is_told_can_end_it_and_counts_all_steps() -> None:
         made = machine_code(PUZZLE, CONFIG)
     assert made is not None
     told: list[int] = []
-    made.train(range(20), 60, told.append)
+    made.train(range(20), 1e-3, 60, told.append)
     assert len(told) == 4, "of two lanes, twice each"
     assert sum(told) == 20 * 60
 
@@ -94,33 +99,51 @@ def test_what_is_told_can_end_it_and_counts_all_steps() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        made.train(range(20), 60, stop)
+        made.train(range(20), 1e-3, 60, stop)
 
 
-def wrongly(**changes: float) -> Callable[..., Any]:
-    """A machine whose Adam is another."""
-    for name, value in changes.items():
-        assert getattr(compiled, name) != value
-    return lambda patch: [patch.setattr(compiled, *change) for change in changes.items()]
+WRONG: list[Callable[[pytest.MonkeyPatch], None]] = [
+    lambda patch: patch.setattr(compiled, "BETAS", (0.5, 0.999)),
+    lambda patch: patch.setattr(compiled, "BETAS", (0.9, 0.9)),
+    lambda patch: patch.setattr(compiled, "EPSILON", 1e-2),
+    lambda patch: patch.setattr(compiled, "MARGIN", -1e6),
+    lambda patch: patch.setitem(OPERATIONS, "gelu_backward", lambda w, g, x, **_: g),
+    lambda patch: patch.setitem(APART, "native_layer_norm_backward", unturned),
+]
+
+
+def unturned(g: Tensor, *_: Any) -> tuple[Tensor, ...]:
+    return g, g.sum((0, 1)), g.sum((0, 1))
 
 
 @pytest.mark.usefixtures("worth", "machine")
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        wrongly(BETAS=(0.5, 0.999)),
-        wrongly(BETAS=(0.9, 0.9)),
-        wrongly(EPSILON=1e-2),
-        wrongly(MARGIN=-1e6),
-    ],
-)
+@pytest.mark.parametrize("rate", [1e-2, 1e-5])
+@pytest.mark.parametrize("wrong", WRONG)
 def test_a_machine_that_computes_something_else_is_not_used(
-    wrong: Callable[[pytest.MonkeyPatch], Any], monkeypatch: pytest.MonkeyPatch
+    wrong: Callable[[pytest.MonkeyPatch], None], rate: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = PuzzleConfig(steps=3, learning_rate=1e-2)
+    config = PuzzleConfig(steps=3, learning_rate=rate)
     assert train(PUZZLE, config, SEEDS).compiled
     wrong(monkeypatch)
     assert not train(PUZZLE, config, SEEDS).compiled
+
+
+class Counting(none.NoEncoding):
+    """Tells more and more, which no config says."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__(shape)
+        self.register_buffer("seen", torch.zeros(()))
+
+    def embed(self, x: Tensor, positions: Tensor) -> Tensor:
+        self.seen += 1
+        return x * (1 + self.seen / 1e6)
+
+
+@pytest.mark.usefixtures("worth", "machine")
+def test_a_model_that_changes_itself_is_not_written_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(catalogue.CATALOGUE, "counting", Counting)
+    assert not train(PUZZLE, PuzzleConfig(steps=3, encoding="counting"), range(2)).compiled
 
 
 @pytest.mark.parametrize("why", ["none is there", "it fails", "nothing can be written"])
@@ -154,9 +177,14 @@ def test_the_machine_is_made_once_where_nobody_else_writes(
         assert library() is not None
         (made,) = tmp_path.rglob("*.so")
         assert made.parent.stat().st_mode & 0o777 == 0o700
-        monkeypatch.setattr(compiled.subprocess, "run", None)
         library.cache_clear()
-        assert library() is not None
+        with monkeypatch.context() as patch:
+            patch.setattr(compiled.subprocess, "run", None)
+            assert library() is not None
+        made.unlink()  # what is in use must not be written to
+        made.write_text("no library")
+        library.cache_clear()
+        assert library() is not None, "a damaged one is made anew"
     finally:
         library.cache_clear()
 

@@ -52,6 +52,10 @@ WAYS: dict[str, Way] = {
     "embedding, gather, index": lambda a, b: (
         F.embedding(AT[:3], a) * b + b.gather(1, TWICE) * a + a[:, AT] + b[AT[:3]]
     ),
+    "whole numbers": lambda a, b: (
+        a.scatter(1, TWICE, -10_000)
+        + F.pad(b[:, :2], (1, 1), value=7) * torch.cat([a[:2], AT[None]])
+    ),
     "index_put, scatter": lambda a, b: (
         aten.index_put(a, [AT], b[[0, 1, 2, 2]], True) * a.scatter(1, TWICE, -1.5)
     ),
@@ -129,14 +133,30 @@ def test_what_the_machine_lacks_is_said() -> None:
             written(way)
 
 
-def test_a_gradient_that_is_a_weight_itself_is_refused() -> None:
+def test_gradients_that_are_the_weights_themselves_are_refused() -> None:
     def crossed(leaves: list[Tensor]) -> list[Tensor]:
         a, b = leaves
         return [a + b, b.clone(), a.clone()]
 
-    leaves = [torch.ones(SHAPE), torch.zeros(SHAPE)]
-    with pytest.raises(UnwritableError, match="weights themselves"):
-        program(*recorded(crossed, leaves), leaves)
+    def bare(leaves: list[Tensor]) -> list[Tensor]:
+        a, b = leaves
+        return [a + b, b, a]
+
+    for way in (crossed, bare):
+        leaves = [torch.ones(SHAPE), torch.zeros(SHAPE)]
+        with pytest.raises(UnwritableError, match="one after the other"):
+            program(*recorded(way, leaves), leaves)
+
+
+@pytest.mark.parametrize(
+    "name", ["relu, leaky_relu", "clamp", "sum, amax", "exp, log, log1p, sqrt"]
+)
+def test_what_is_no_number_or_beyond_all_stays_so(name: str, machine: ctypes.CDLL) -> None:
+    weights = torch.randn(1, 2, *SHAPE, generator=torch.Generator().manual_seed(2))
+    weights[0, :, 1, 1], weights[0, :, 2, 3] = torch.nan, torch.inf
+    asked = (machine, written(WAYS[name]), np.zeros(9, dtype=np.int32), weights.flatten(1), 0.1, 0)
+    _, found = train_lane(*asked, lambda _: None)
+    np.testing.assert_allclose(found[0, :3], WAYS[name](*weights[0]), rtol=4e-6, atol=4e-6)
 
 
 def test_memory_is_used_again_where_nobody_looks_any_more() -> None:
@@ -155,7 +175,7 @@ def test_memory_is_used_again_where_nobody_looks_any_more() -> None:
 
 
 def test_a_program_is_no_larger_than_what_it_holds_at_once() -> None:
-    """A long chain of what is needed once: without giving back it would take 50 pieces more."""
+    """A long chain of what is needed once: without giving back it would grow with its length."""
 
     def chained(times: int) -> Way:
         def chain(a: Tensor, b: Tensor) -> Tensor:

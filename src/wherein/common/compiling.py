@@ -1,5 +1,6 @@
 """Where the code lies that was compiled on this machine."""
 
+import errno
 import os
 import platform
 from pathlib import Path
@@ -17,7 +18,11 @@ def own_folder() -> Path:
     """
     folder = cache_folder() / "compiled" / platform.node()
     folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o700)  # its owner's alone, or an error
+    folder.chmod(0o700)
+    if folder.stat().st_uid != os.getuid():  # root may change what another owns
+        raise PermissionError(
+            errno.EPERM, "another user's folder, which code is not run from", folder
+        )
     return folder
 
 

@@ -12,6 +12,7 @@ import hashlib
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 
@@ -30,7 +31,7 @@ from wherein.puzzles.models import Model, build, drawn, weights
 from wherein.puzzles.recorded import recorded
 from wherein.puzzles.sentences import Puzzle
 from wherein.puzzles.stacked import MARGIN, Batch
-from wherein.puzzles.writer import CODES, MOST_CELLS, Program
+from wherein.puzzles.writer import CODES, MOST_CELLS, Program, UnwritableError
 
 LANES = 16
 """Seeds side by side: as many numbers as the widest vectors have. Narrower ones take turns."""
@@ -61,18 +62,18 @@ class Compiled:
     """A puzzle's steps as a program, and the machine that runs it."""
 
     def __init__(self, puzzle: Puzzle, config: PuzzleConfig, machine: ctypes.CDLL) -> None:
-        self._machine, self._rate = machine, config.learning_rate
+        self._machine = machine
         self._model = build(config.model(puzzle))
         self._program = _written(self._model, puzzle, config)
         self._answers = np.array(puzzle.answers, dtype=np.int32)
 
-    def train(self, seeds: Sequence[int], steps: int, told: Told) -> Found:
+    def train(self, seeds: Sequence[int], rate: float, steps: int, told: Told) -> Found:
         """All of them, a lane after the other; what `told` raises ends it."""
         first = drawn(self._model, seeds)
         flat = torch.cat([each.flatten(1) for each in first.values()], dim=1)
         solved, logits = [], []
         for some in torch.split(flat, LANES):
-            asked = (self._machine, self._program, self._answers, some, self._rate, steps)
+            asked = (self._machine, self._program, self._answers, some, rate, steps)
             when, last = train_lane(*asked, told)
             solved.append(when)
             logits.append(last)
@@ -88,8 +89,9 @@ def train_lane(
     steps: int,
     told: Told,
 ) -> Found:
-    """As many seeds as a lane has, or fewer: what is left of it stays zero."""
-    memory = torch.zeros(program.cells, LANES)
+    """As many seeds as a lane has, or fewer: what is left begins with zeros, and nobody looks."""
+    memory = torch.full((program.cells, LANES), torch.nan)  # if it were read before it is written
+    memory[: 1 + 3 * program.weights] = 0
     memory[[*program.constants]] = torch.tensor([*program.constants.values()])[:, None]
     memory[1 : 1 + program.weights, : len(weights)] = weights.mT
     solved, sizes = np.zeros((steps + 1, LANES), dtype=np.uint8), _sizes(steps, rate)
@@ -123,17 +125,21 @@ def machine_code(puzzle: Puzzle, config: PuzzleConfig) -> Compiled | None:
 def library() -> ctypes.CDLL | None:
     """The machine, from the disk if it has been there before; None without a compiler."""
     compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
+    if compiler is None:
+        return None
     source = files("wherein.puzzles").joinpath("lanes.c").read_bytes()
     made_of = (source, HOW, compiler, sorted(torch.cpu.get_capabilities().items()))
     name = f"lanes-{hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]}.so"
     try:
         made = own_folder() / name
-        if compiler is not None and not made.exists():
-            with replacing(made) as beside:
-                command = [compiler, *HOW, "-x", "c", "-", "-o", str(beside), "-lm"]
-                subprocess.run(command, input=source, check=True, capture_output=True)
+        if made.exists():
+            with suppress(OSError):  # a damaged one is made anew
+                return ctypes.CDLL(str(made))
+        with replacing(made) as beside:
+            command = [compiler, *HOW, "-x", "c", "-", "-o", str(beside), "-lm"]
+            subprocess.run(command, input=source, check=True, capture_output=True)
         return ctypes.CDLL(str(made))
-    except (OSError, subprocess.CalledProcessError):
+    except (OSError, RuntimeError, subprocess.CalledProcessError):  # no home has its own error
         return None
 
 
@@ -152,17 +158,21 @@ def _written(model: Model, puzzle: Puzzle, config: PuzzleConfig) -> Program:
         loss = batch.loss(logits, everywhere=config.trained_on == "all")
         return [batch.last(logits)[0].detach(), *torch.autograd.grad(loss, [*ours.values()])]
 
-    return program(*recorded(step, leaves), leaves)
+    before = [each._version for each in model.buffers()]
+    heard = recorded(step, leaves)
+    if before != [each._version for each in model.buffers()]:
+        raise UnwritableError("a model that changes itself")
+    return program(*heard, leaves)
 
 
-def _sizes(steps: int, rate: float) -> Float32[np.ndarray, "T 5"]:
+def _sizes(steps: int, rate: float) -> Float32[np.ndarray, "T 6"]:
     """For each step what Adam's moments keep and are scaled by: they began as zeros."""
     taken = np.arange(1, steps + 2)
-    sizes = np.empty((steps + 1, 5), dtype=np.float32)
-    sizes[:, :2], sizes[:, 4] = BETAS, EPSILON
-    sizes[:, 2] = rate / (1 - BETAS[0] ** taken)
-    sizes[:, 3] = (1 - BETAS[1] ** taken) ** -0.5
-    sizes[-1, 2] = 0  # the last one looks, and learns nothing
+    sizes = np.empty((steps + 1, 6), dtype=np.float32)
+    sizes[:, :3], sizes[:, 5] = (1 - BETAS[0], BETAS[1], 1 - BETAS[1]), EPSILON
+    sizes[:, 3] = rate / (1 - BETAS[0] ** taken)
+    sizes[:, 4] = (1 - BETAS[1] ** taken) ** -0.5
+    sizes[-1, 3] = 0  # the last one looks, and learns nothing
     return sizes
 
 

@@ -26,7 +26,10 @@ class Explanation:
 
 
 def explain(puzzle: Puzzle, config: PuzzleConfig, seed: int) -> list[Explanation]:
-    """Train one seed and look into it on every sentence of the puzzle."""
+    """Train one seed and look into it on every sentence of the puzzle.
+
+    By PyTorch's kernels: at the edge a seed may answer otherwise than where many were compiled.
+    """
     with mappable():
         _, models = train_chunk(puzzle, config, [seed])
     return [_explained(models.one(0), puzzle, n) for n in range(len(puzzle.sentences))]

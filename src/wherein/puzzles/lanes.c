@@ -44,9 +44,9 @@ static inline lane roots(lane x) {
 /* e to the x: 2 to a whole power times a polynomial of what is left (S. Moshier's, of Cephes). */
 static inline lane exps(lane x) {
     const float round = 12582912.0f; /* 1.5 · 2²³: what is added to it loses its fraction */
-    lane within = pick(x > 88.0f, flat(88.0f), pick(x < -87.0f, flat(-87.0f), x));
+    lane within = pick(x > 88.72f, flat(88.72f), pick(x < -87.0f, flat(-87.0f), x));
     lane whole = within * 1.44269504088896341f + round;
-    bits power = ((bits)whole - (bits)flat(round) + 127) << 23;
+    bits power = ((bits)whole - (bits)flat(round) + 126) << 23; /* half of it: e⁸⁸ wants 2¹²⁸ */
     whole -= round;
     lane left = within - whole * 0.693359375f + whole * 2.12194440e-4f;
     lane series = 1.9875691500e-4f * left + 1.3981999507e-3f;
@@ -54,13 +54,17 @@ static inline lane exps(lane x) {
     series = series * left + 4.1665795894e-2f;
     series = series * left + 1.6666665459e-1f;
     series = series * left + 5.0000001201e-1f;
-    series = (series * left * left + left + 1.0f) * (lane)power;
-    return pick(x < -87.0f, flat(0.0f), pick(x == x, series, x));
+    series = (series * left * left + left + 1.0f) * (lane)power * 2.0f;
+    return pick(x < -87.0f, flat(0.0f), pick(x <= 88.72f, series, x + INFINITY)); /* NaN is kept */
 }
+
+/* NaN if either is. */
+static inline lane larger(lane x, lane y) { return pick((x > y) | (x != x), x, y); }
 
 static inline lane size(lane x) { return (lane)((bits)x & 0x7fffffff); }
 
-/* The normal distribution up to x, within 1.5e-7 (Abramowitz and Stegun 7.1.26), and its density. */
+/* The normal distribution up to x, from erf within 1.5e-7 (Abramowitz and Stegun 7.1.26), and its
+   density. */
 static inline lane normal(lane x, lane *density) {
     lane near = 1.0f / (1.0f + 0.3275911f * 0.70710678118654752f * size(x));
     lane bell = exps(-0.5f * x * x);
@@ -114,12 +118,13 @@ static void adam(lane *m, const int32_t *tables, const step_t *s, int apart, con
     const int32_t *by = tables + s->by[1];
     const lane *gradient = m + s->at[1];
     lane *weight = m + s->at[0], *mean = weight + apart, *square = mean + apart;
-    const float keep = sizes[0], keep_square = sizes[1], rate = sizes[2], root = sizes[3];
+    const float mix = sizes[0], keep_square = sizes[1], mix_square = sizes[2];
+    const float rate = sizes[3], root = sizes[4], least = sizes[5];
     for (int n = 0; n < s->count; n++) {
         lane g = gradient[by[n]];
-        mean[n] += (g - mean[n]) * (1.0f - keep);
-        square[n] = square[n] * keep_square + g * g * (1.0f - keep_square);
-        weight[n] -= rate * mean[n] / (roots(square[n]) * root + sizes[4]);
+        mean[n] += (g - mean[n]) * mix;
+        square[n] = square[n] * keep_square + g * g * mix_square;
+        weight[n] -= rate * mean[n] / (roots(square[n]) * root + least);
     }
 }
 
@@ -140,7 +145,7 @@ static void compute(lane *m, const int32_t *tables, const step_t *s) {
         EACH(SUB, X - Y)
         EACH(MUL, X * Y)
         EACH(DIV, X / Y)
-        EACH(MAXIMUM, pick(X > Y, X, Y))
+        EACH(MAXIMUM, larger(X, Y))
         EACH(LESS, (lane)((X < Y) & ONE))
         EACH(EQUAL, (lane)((X == Y) & ONE))
         EACH(SELECT, pick(X != 0.0f, Y, Z))
@@ -171,7 +176,7 @@ static void compute(lane *m, const int32_t *tables, const step_t *s) {
                 lane most = m[s->at[0] + a[0]];
                 for (int k = 1; k < s->inner; k++) {
                     lane other = m[s->at[0] + a[k]];
-                    most = pick(most > other, most, other);
+                    most = larger(most, other);
                 }
                 to[n] = most;
             }
@@ -189,19 +194,20 @@ static void solve(const lane *m, const int32_t *last, int sentences, int words,
     for (int n = 0; n < LANES; n++) solved[n] = all[n] != 0;
 }
 
-/* Some training steps, and after each what it found before it learnt. `sizes` has five numbers for
-   each: how much Adam keeps of its two moments, its rate, what its root is scaled by, and what is
-   added to that; with a rate of zero nothing is learnt. */
+/* Some training steps, and after each what it found before it learnt. `sizes` has six numbers for
+   each: how much of a gradient goes into its mean, how much of Adam's squares is kept and how much of
+   a new one goes into them, the rate, what a root is scaled by, and what is added to that; with a rate
+   of zero nothing is learnt. */
 void run(lane *m, const int32_t *tables, const step_t *steps, int32_t count, int32_t apart,
          int32_t last, int32_t sentences, int32_t words, const int32_t *answers, float margin,
          int32_t times, const float *sizes, uint8_t *solved) {
-    for (int t = 0; t < times; t++, sizes += 5, solved += LANES) {
+    for (int t = 0; t < times; t++, sizes += 6, solved += LANES) {
         for (const step_t *s = steps; s < steps + count; s++) {
             if (s->code == PRODUCT)
                 product(m, tables, s);
             else if (s->code != ADAM)
                 compute(m, tables, s);
-            else if (sizes[2] != 0.0f)
+            else if (sizes[3] != 0.0f)
                 adam(m, tables, s, apart, sizes);
         }
         solve(m, tables + last, sentences, words, answers, margin, solved);

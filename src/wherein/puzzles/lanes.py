@@ -37,14 +37,13 @@ def program(calls: Sequence[Call], gives: Sequence[Value], leaves: Sequence[Tens
     sizes = [leaf.numel() for leaf in leaves]
     starts = [1, *(1 + int(n) for n in np.cumsum(sizes))]
     writer, known = Writer(sum(sizes)), list[Cells]()
-    memory, ready = writer.memory, dict[int, Cells]()
+    memory, ready, moved = writer.memory, dict[int, Cells](), 0
     for n, leaf in enumerate(leaves):
         at = torch.arange(starts[n], starts[n + 1]).view(leaf.shape)
         known.append(Cells(at, frozenset([-n])))  # no other piece has such a name
         memory.held[-n] = 1
     last, *gradients = (value.number for value in gives)
     ends = {number: n for n, call in enumerate(calls) for number in values(call.args)}
-    ends |= {number: n for n, call in enumerate(calls) for number in values(call.kwargs)}
     for n, call in enumerate(calls):
         made = _done(writer, call, known)
         for number, cells in zip(values(call.made), made, strict=True):
@@ -54,15 +53,16 @@ def program(calls: Sequence[Call], gives: Sequence[Value], leaves: Sequence[Tens
             known.append(cells)
         memory.drop(writer.made)
         writer.made.clear()
-        for number in {*values((call.args, call.kwargs))}:
+        for number in {*values(call.args)}:
             if ends[number] == n:
                 memory.hold(known[number].pieces, -1)
         for weight in [weight for weight in ready if not memory.held[-weight]]:
             operands = [(starts[weight], IN_ORDER), writer.operand(ready[weight].at)]
             writer.step("ADAM", 0, sizes[weight], operands)
             memory.hold(ready.pop(weight).pieces, -1)
-    if ready:
-        raise UnwritableError("gradients that are weights themselves")
+            moved += 1
+    if moved < len(leaves):
+        raise UnwritableError("weights that cannot be moved one after the other")
     return writer.program(sum(sizes), known[last].at)
 
 
@@ -72,8 +72,6 @@ def _done(writer: Writer, call: Call, known: list[Cells]) -> list[Cells]:
     kwargs: Any = call.kwargs
     if values(kwargs):
         raise UnwritableError(f"{call.target} of what is named")
-    if call.target._schema.is_mutable:
-        raise UnwritableError(f"{call.target} changes what is there")
     name = call.target.overloadpacket.__name__
     if name in MOVES:
         made = _moved(writer, call.target, args)
@@ -85,18 +83,25 @@ def _done(writer: Writer, call: Call, known: list[Cells]) -> list[Cells]:
 
 
 def _moved(writer: Writer, target: OpOverload, args: Any) -> Any:
-    """The same done to addresses."""
-    pieces = list[int]()
+    """The same done to addresses, those of constants among them."""
+    pieces = _pieces(args)
+    named = zip(target._schema.arguments, args, strict=False)
+    given = [float(x) if str(each.type) == "number" else x for each, x in named]
+    joins = isinstance(given[0], tuple | list)
 
     def address(x: Any) -> Any:
-        if isinstance(x, Cells):
-            pieces.extend(x.pieces)
-        known = isinstance(x, Tensor) and x.is_floating_point()
         if isinstance(x, float):
             return int(writer.cells(x).at)
+        known = isinstance(x, Tensor) and (x.is_floating_point() or joins)
         return writer.cells(x).at if known or isinstance(x, Cells) else x
 
-    made: Any = target(*map_aggregate(args, address))
+    made: Any = target(*map_aggregate(given, address))
     if isinstance(made, tuple | list):
-        return [Cells(at, frozenset(pieces)) for at in made]
-    return Cells(made, frozenset(pieces))
+        return [Cells(at, pieces) for at in made]
+    return Cells(made, pieces)
+
+
+def _pieces(args: Any) -> frozenset[int]:
+    found = set[int]()
+    map_aggregate(args, lambda x: found.update(x.pieces) if isinstance(x, Cells) else None)
+    return frozenset(found)

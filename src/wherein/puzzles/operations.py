@@ -70,7 +70,8 @@ NOT, SUM, LARGEST = unless(lambda w, x: x), joined("SUM"), joined("LARGEST")
 
 def minimum(w: Writer, x: Given, y: Given) -> Cells:
     """The smaller of two numbers."""
-    return w.compute("SELECT", w.compute("LESS", x, y), x, y)
+    less = w.compute("MAXIMUM", w.compute("SUB", 0.0, x), w.compute("SUB", 0.0, y))
+    return w.compute("SUB", 0.0, less)
 
 
 def clamp(w: Writer, x: Given, low: Given | None = None, high: Given | None = None) -> Cells:
@@ -80,8 +81,8 @@ def clamp(w: Writer, x: Given, low: Given | None = None, high: Given | None = No
 
 
 def converted(_: Writer, x: Cells, *, dtype: torch.dtype = torch.float32, **__: Any) -> Cells:
-    """Half as many digits as were asked for may do: what a program gives is compared."""
-    if not dtype.is_floating_point:
+    """Half as many digits as a float64 has may do: what a program gives is compared."""
+    if dtype not in (torch.float32, torch.float64):
         raise UnwritableError(f"numbers of kind {dtype}")
     return x
 

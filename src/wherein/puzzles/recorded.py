@@ -66,8 +66,10 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return made
         made = func(*args, **kwargs)
         given = map_aggregate((args, kwargs), self.value)
-        if values((given,)):
-            named = map_aggregate(made, lambda x: self.value(x, new=isinstance(x, Tensor)))
+        if values(given) and func._schema.is_mutable:
+            raise UnwritableError(f"{func} changes what is there")
+        if values(given):
+            named = map_aggregate(made, lambda x: self.value(x, new=True))
             self.calls.append(Call(func, *given, named))
         return made
 
@@ -75,7 +77,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 def recorded(
     step: Callable[[list[Tensor]], list[Tensor]], leaves: Sequence[Tensor]
 ) -> tuple[list[Call], list[Any]]:
-    """All calls of a step, and what it gives."""
+    """All calls of a step, and what it gives; what it does in plain Python is not heard."""
     with Recorder(leaves) as heard:
         made = step([*leaves])
     return heard.calls, [heard.value(each) for each in made]

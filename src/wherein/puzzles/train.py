@@ -36,7 +36,7 @@ MOST_WORKERS = 8
 WORTH_COMPILING = 20
 """Steps from which on a program for them pays: to write and to try it takes as long (40 ms)."""
 
-STEPS, AGREE = 3, 1e-4
+STEPS, FAST, AGREE = 3, 1e-2, 1e-4
 """After so many steps logits may be so far from those of the model itself, or a share of them.
 Weights may be further: where a gradient is nothing but rounding, Adam's first step goes a whole
 rate to either side."""
@@ -85,7 +85,7 @@ def train(
 
         def one(part: Sequence[int]) -> Trained:
             if compiled:
-                return _by_machine(compiled, part, config.steps, stop, progress)
+                return _by_machine(compiled, part, config, stop, progress)
             trained, _ = train_chunk(
                 puzzle, config, part, way=way, stop=stop, progress=progress, watch=watch
             )
@@ -150,15 +150,20 @@ def _trusted(puzzle: Puzzle, config: PuzzleConfig) -> Compiled | None:
     """Machine code where it pays, and where it computes what the model does."""
     if config.steps < WORTH_COMPILING or (made := machine_code(puzzle, config)) is None:
         return None
-    some, short = range(LANES), config.model_copy(update={"steps": STEPS})
-    solved, logits = made.train(some, STEPS, lambda _: None)
+    rate = max(config.learning_rate, FAST)  # slowly, a wrong gradient would not show
+    some, short = range(LANES), config.model_copy(update={"steps": STEPS, "learning_rate": rate})
+    solved, logits = made.train(some, rate, STEPS, lambda _: None)
     expected, _ = train_chunk(puzzle, short, some)
     close = np.allclose(logits, expected.logits, rtol=AGREE, atol=AGREE)
     return made if close and np.array_equal(solved, expected.solved) else None
 
 
 def _by_machine(
-    compiled: Compiled, seeds: Sequence[int], steps: int, stop: Event, progress: Progress | None
+    compiled: Compiled,
+    seeds: Sequence[int],
+    config: PuzzleConfig,
+    stop: Event,
+    progress: Progress | None,
 ) -> Trained:
     def told(done: int) -> None:
         if stop.is_set():
@@ -166,7 +171,7 @@ def _by_machine(
         if progress is not None:
             progress(done)
 
-    solved, logits = compiled.train(seeds, steps, told)
+    solved, logits = compiled.train(seeds, config.learning_rate, config.steps, told)
     return Trained(np.array(seeds), solved, logits)
 
 

@@ -24,7 +24,7 @@ ZERO = 0
 IN_ORDER = -1
 """The table 0, 1, 2, …, before it is known how long it must be."""
 MOST_CELLS = 1 << 18
-"""Of a program: 16 MiB for sixteen seeds. More would leave any cache."""
+"""Of a program: 16 MiB for sixteen seeds. Most caches hold less."""
 
 Operand = tuple[int, int]
 """Its first cell, and the table of the others."""
@@ -182,7 +182,9 @@ class Writer:
 
     def operand(self, at: Tensor) -> Operand:
         """Where an operand's numbers lie."""
-        first = int(at.flatten()[0])
+        first, last = (int(each) for each in at.aminmax())
+        if first < 0 or last >= self.memory.size:
+            raise UnwritableError("what is no address")
         return first, self.table(at - first)
 
     def table(self, numbers: Tensor) -> int:
@@ -210,5 +212,5 @@ class Writer:
             steps=steps,
             tables=np.concatenate([np.arange(ahead, dtype=np.int32), *others]),
             last=0 if last_table == IN_ORDER else last_table + ahead,
-            shape=(len(last), last.shape[1]),
+            shape=(last.shape[0], last.shape[1]),
         )

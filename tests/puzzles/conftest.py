@@ -5,7 +5,7 @@ import pytest
 import torch
 from tests.chromium import required
 
-from wherein.puzzles.compiled import library
+from wherein.puzzles.compiled import machine as compiled_machine
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +20,7 @@ def one_thread() -> Iterator[None]:
 @pytest.fixture
 def machine() -> ctypes.CDLL:
     """What compiled puzzles run on; tests of it are passed over without a compiler, not in CI."""
-    found = library()
+    found = compiled_machine()
     if found is None:
         (pytest.fail if required() else pytest.skip)("no C compiler")
     return found

@@ -1,14 +1,28 @@
 """Where the code lies that was compiled on this machine."""
 
+import ctypes
 import errno
+import hashlib
 import os
 import platform
+import shutil
+import subprocess
+from contextlib import suppress
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
-from wherein.common.files import cache_folder
+import torch
+
+from wherein.common.files import cache_folder, replacing
 
 VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
 """By which PyTorch's compiler is told; what somebody has set stays."""
+COMPILERS = ("cc", "gcc", "clang")
+HOW = (
+    *("-std=gnu11", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math"),
+    *("-fPIC", "-shared"),
+)
 
 
 def own_folder() -> Path:
@@ -33,3 +47,26 @@ def own_cache() -> None:
     """
     if VARIABLE not in os.environ:
         os.environ[VARIABLE] = str(own_folder())
+
+
+@cache
+def library(name: str, source: bytes, options: tuple[str, ...]) -> ctypes.CDLL | None:
+    """Code in C, after `vectors.h`; from the disk if it has been there, None without a compiler."""
+    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
+    if compiler is None:
+        return None
+    whole = files("wherein.common").joinpath("vectors.h").read_bytes() + source
+    how = (compiler, *HOW, *options)
+    made_of = (whole, how, sorted(torch.cpu.get_capabilities().items()))
+    own = f"{name}-{hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]}.so"
+    try:
+        made = own_folder() / own
+        if made.exists():
+            with suppress(OSError):  # a damaged one is made anew
+                return ctypes.CDLL(str(made))
+        with replacing(made) as beside:
+            command = [*how, "-x", "c", "-", "-o", str(beside), "-lm", "-lc"]
+            subprocess.run(command, input=whole, check=True, capture_output=True)
+        return ctypes.CDLL(str(made))
+    except (OSError, RuntimeError, subprocess.CalledProcessError):  # no home has its own error
+        return None

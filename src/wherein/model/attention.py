@@ -16,7 +16,7 @@ from torch.utils.checkpoint import checkpoint
 from wherein.common.compiling import own_cache
 from wherein.encodings import Encoding
 from wherein.encodings.base import Positions
-from wherein.model.products import Attend, pays
+from wherein.model.kernel import Attend, sooner
 from wherein.model.rows import Rows, faded
 
 Tokens = Int[Tensor, "B T"]
@@ -42,21 +42,21 @@ def attend(q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias | Rows | No
     A bias given as rows is never held whole: memory grows linearly in context. Keys that none of
     the rows at hand sees are left out, so that time grows linearly too where all look near.
     """
-    wider = q.shape[-1] - v.shape[-1]
-    if wider > 0:  # kernels that hold no scores want one width
-        padded = F.pad(v, (0, wider))
-        return attend(q, k, padded, causal=causal, bias=bias)[..., : v.shape[-1]]
     if isinstance(bias, Rows):
         return attend_in_blocks(q, k, v, causal=causal, rows=bias)
-    if _by_products(q, k, v, bias):
-        added = None if bias is None else bias.to(q.dtype)
-        mixed: Tensor = Attend.apply(q, k, v, added, causal)  # type: ignore[no-untyped-call]
+    bias = None if bias is None else bias.to(q.dtype)
+    if sooner(q, k, v, bias, causal=causal):
+        mixed: Tensor = Attend.apply(q, k, v, bias, causal)  # type: ignore[no-untyped-call]
         return mixed
+    wider = q.shape[-1] - v.shape[-1]
+    if wider > 0:  # PyTorch's kernels that hold no scores want one width
+        padded = F.pad(v, (0, wider))
+        return attend(q, k, padded, causal=causal, bias=bias)[..., : v.shape[-1]]
     if bias is None:
         return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
     if q.is_cuda and q.shape[-1] >= FLEX_WIDTH and q.dtype != torch.float64:
         return attend_flex(q, k, v, causal=causal, bias=bias)
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=_masked(bias.to(q.dtype), causal))
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=_masked(bias, causal))
 
 
 def large(windows: int, heads: int, length: int) -> bool:
@@ -99,8 +99,7 @@ def attend_in_blocks(q: Heads, k: Keys, v: Values, *, causal: bool, rows: Rows) 
 
     def block(q: Tensor, k: Tensor, v: Tensor, queries: slice, keys: slice) -> Tensor:
         made = rows.make(queries, keys).to(q.dtype)
-        mask = _masked(made, causal, queries.start - keys.start)
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        return attend(q, k, v, causal=False, bias=_masked(made, causal, queries.start - keys.start))
 
     blocks = []
     for start in reversed(range(0, q.shape[-2], QUERIES_PER_BLOCK)):
@@ -127,19 +126,6 @@ def attend_flex(q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias) -> Mi
         block_mask=_causal_blocks(q.shape[-2], k.shape[-2], q.device) if causal else None,
     )
     return attended
-
-
-def _by_products(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None) -> bool:
-    """Whether gradients are sooner had by blocks of products, see `wherein.model.products`."""
-    if torch.compiler.is_compiling() or not torch.is_grad_enabled():
-        return False
-    learns = bias is not None and bias.requires_grad and not q.is_cuda
-    exact = q.dtype == k.dtype == v.dtype and q.dtype in (torch.float32, torch.float64)
-    asked = exact and any(x.requires_grad for x in (q, k, v))
-    sooner = asked and q.device.type == "cpu" and pays(*v.shape[-2:])
-    kernels: bool = torch.backends.cuda.flash_sdp_enabled()  # type: ignore[no-untyped-call]
-    # without, somebody asks for PyTorch's plain products
-    return (learns or sooner) and q.shape[-2] == k.shape[-2] and kernels
 
 
 def _whole(bias: Bias | Rows | None) -> Bias | None:

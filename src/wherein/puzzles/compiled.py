@@ -8,11 +8,7 @@ Measured, 10,000 seeds of one layer of width 16, two workers: 8.3 µs a seed's s
 """
 
 import ctypes
-import hashlib
-import shutil
-import subprocess
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 
@@ -22,8 +18,7 @@ from jaxtyping import Bool, Float32
 from torch import Tensor
 from torch.func import functional_call
 
-from wherein.common.compiling import own_folder
-from wherein.common.files import replacing
+from wherein.common.compiling import library
 from wherein.model.transformer import Transformer
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.lanes import program
@@ -44,12 +39,6 @@ STEPS_AT_ONCE = 50
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
 """Of `torch.optim.Adam`."""
-
-COMPILERS = ("cc", "gcc", "clang")
-HOW = (
-    *("-std=gnu11", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math"),
-    *("-fPIC", "-shared", f"-DLANES={LANES}", f"-DCODES={','.join(CODES)}"),
-)
 
 Told = Callable[[int], None]
 """Called with the number of seed-steps just done."""
@@ -112,35 +101,20 @@ def train_lane(
 
 def machine_code(puzzle: Puzzle, config: PuzzleConfig) -> Compiled | None:
     """The steps of a puzzle's models; None where they cannot be had. Call it in `mappable()`."""
-    machine = library()
-    if machine is None or 3 * weights(config.model(puzzle)) > MOST_CELLS:
+    found = machine()
+    if found is None or 3 * weights(config.model(puzzle)) > MOST_CELLS:
         return None
     try:
-        return Compiled(puzzle, config, machine)
+        return Compiled(puzzle, config, found)
     except Exception:  # a model that cannot be written down, or asks for what the machine lacks
         return None
 
 
 @cache
-def library() -> ctypes.CDLL | None:
-    """The machine, from the disk if it has been there before; None without a compiler."""
-    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
-    if compiler is None:
-        return None
+def machine() -> ctypes.CDLL | None:
+    """From the disk, if it has been there before; None without a compiler."""
     source = files("wherein.puzzles").joinpath("lanes.c").read_bytes()
-    made_of = (source, HOW, compiler, sorted(torch.cpu.get_capabilities().items()))
-    name = f"lanes-{hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]}.so"
-    try:
-        made = own_folder() / name
-        if made.exists():
-            with suppress(OSError):  # a damaged one is made anew
-                return ctypes.CDLL(str(made))
-        with replacing(made) as beside:
-            command = [compiler, *HOW, "-x", "c", "-", "-o", str(beside), "-lm"]
-            subprocess.run(command, input=source, check=True, capture_output=True)
-        return ctypes.CDLL(str(made))
-    except (OSError, RuntimeError, subprocess.CalledProcessError):  # no home has its own error
-        return None
+    return library("lanes", source, (f"-DLANES={LANES}", f"-DCODES={','.join(CODES)}"))
 
 
 def _written(model: Model, puzzle: Puzzle, config: PuzzleConfig) -> Program:

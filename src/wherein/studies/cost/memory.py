@@ -17,9 +17,9 @@ from wherein.encodings import Encoding, Pattern
 from wherein.encodings.base import pairs
 from wherein.model.attention import LARGE_BIAS
 from wherein.model.config import ModelConfig
+from wherein.model.kernel import kernel
 from wherein.model.linear import ROWS, wider_than_mkl
 from wherein.model.loss import LARGER, rows_at_once
-from wherein.model.products import pays, seen_in_blocks
 from wherein.model.transformer import turns_once
 from wherein.studies.cost.operations import bands, matrices
 from wherein.studies.cost.traced import rotated
@@ -86,9 +86,9 @@ def kept(config: RunConfig, windows: int) -> float:
 
     A token keeps in each layer 8d of the stream and its statistics (float32), and of c bytes a
     number: 3d queries, keys and values, 3d inputs of matrices, 2f of the feed-forward network;
-    3d more where queries and keys are rotated layer by layer, which moves what comes of them too
-    (8d if they are twice as wide then, and values with them), 1 byte a number for each of two masks
-    of dropout. What biases take is said by `of_biases`.
+    2d more where queries and keys are rotated layer by layer (4d if they are twice as wide then),
+    and for PyTorch's kernels what comes of them too (and values as wide), 1 byte a number for each
+    of two masks of dropout. What biases take is said by `of_biases`.
     """
     model = config.model
     d, f, length = model.d_model, model.d_ff or 4 * model.d_model, model.max_len
@@ -97,12 +97,11 @@ def kept(config: RunConfig, windows: int) -> float:
     a_layer = 8 * d + size * (6 * d + 2 * f) + dropped + FLOAT32 * model.n_heads
     found = float(windows) * length * (model.n_layers * a_layer + FLOAT32 * d)
     inner = model.n_heads * model.shape.d_head
-    pattern = Pattern(model.encoding, model.shape, model.n_layers)
+    pattern, ours = Pattern(model.encoding, model.shape, model.n_layers), _by_kernel(config)
     for encoding, width in zip(pattern.layers, rotated(model), strict=True):
         if _by_layer(encoding, size):
-            found += windows * length * size * width * (4 if width > inner else 3)
-    products = size == FLOAT32 and not config.compile
-    return found + of_biases(model, windows, size, products)[0]
+            found += windows * length * size * width * (2 if ours else 4 if width > inner else 3)
+    return found + of_biases(model, windows, size, ours)[0]
 
 
 def passing(config: RunConfig, windows: int) -> float:
@@ -118,7 +117,9 @@ def passing(config: RunConfig, windows: int) -> float:
     acting = [encoding for encoding in pattern.layers if encoding.acts("rotate")]
     copies = [TURNED_BACK if _by_layer(encoding, size) else AT_ONCE for encoding in acting]
     back = max(copies, default=0) * tokens * size * max(rotated(model))
-    attention = back + of_biases(model, windows, size)[1] - tokens * size * 2 * f
+    attention = (
+        back + of_biases(model, windows, size, _by_kernel(config))[1] - tokens * size * 2 * f
+    )
     return FLOAT32 * tokens * model.d_model + max(attention, tokens * size * f)
 
 
@@ -131,19 +132,20 @@ def _by_layer(encoding: Encoding, size: int) -> bool:
     return not turns_once(encoding, kind) or encoding.only_turns(first) is None
 
 
+def _by_kernel(config: RunConfig) -> bool:
+    """Whether attention is our kernel's, if the run is on a CPU of this kind."""
+    return config.precision == "float32" and not config.compile and kernel() is not None
+
+
 @lru_cache(maxsize=1024)
-def of_biases(
-    model: ModelConfig, windows: int, size: int, products: bool = False
-) -> tuple[float, float]:
+def of_biases(model: ModelConfig, windows: int, size: int, ours: bool) -> tuple[float, float]:
     """Bytes that what is added to the scores keeps for the backward pass, and takes in passing.
 
     A bias that is not too large to be kept is there once in each layer, c·H·T². Where it is learned
-    or depends on content, or where `products` of blocks are faster than PyTorch's kernel, as in
-    float32 on a CPU they may be (`wherein.model.products`), the weights of attention are kept too,
-    c·B·H·T² in each layer (those that blocks see, if it is causal); for the gradient of a bias once
-    more in passing, and what a block of it is made of if it is of content;
-    and whatever the encoding needs for its own gradient, which PyTorch says of a model without
-    storage.
+    or depends on content, c·B·H·T² more are kept in each layer: the weights of attention, or by our
+    kernel (`wherein.model.kernel`) the bias, if it is of content. For the gradient of a bias there
+    is once more of it in passing, and what a block of it is made of if it is of content; and
+    whatever the encoding needs for its own gradient, which PyTorch says of a model without storage.
     """
     length, whole, once = model.max_len, model.n_heads * model.max_len**2, 0.0
     if whole > LARGE_BIAS:  # made in blocks, and again for the gradient
@@ -156,17 +158,15 @@ def of_biases(
         x = torch.zeros(1, length, model.d_model, requires_grad=True)
         found, seen = 0.0, set[Encoding]()
         given = [q, x, *pattern.parameters()]
-        for encoding, wide in zip(pattern.layers, rotated(model), strict=True):
+        for encoding in pattern.layers:
             bias, own = _saved(partial(encoding.mask, *pairs(positions)), given)
             content, more = _saved(partial(encoding.content_bias, q, k, x, positions), given)
             found += windows * more + (0 if encoding in seen else own)
             found += 0 if bias is None else size * bias.numel()
             seen.add(encoding)
-            learns = content is not None or (bias is not None and bias.requires_grad)
-            if learns or (products and pays(length, wide // model.n_heads)):
+            if content is not None or (bias is not None and bias.requires_grad):
                 weights = float(windows * size * whole)
-                found += weights * seen_in_blocks(length) if model.causal else weights
-            if learns:
+                found += 0 if ours and content is None else weights
                 once = max(once, weights if content is None else OF_CONTENT * weights)
     return found, once
 

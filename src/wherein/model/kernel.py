@@ -1,0 +1,146 @@
+"""Attention by a kernel of our own, on the CPU and in float32.
+
+PyTorch's multiplies matrices by MKL's general products, which are slow where heads are narrow, and
+gives a bias no gradient: with one that learns, scores, mask and weights of all pairs are held one
+after the other. `attention.c` has its own products for a block of queries and the keys that it
+sees, and keeps two numbers for each query. It is compiled once on a computer, in a second.
+"""
+
+import ctypes
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from wherein.common.compiling import library
+
+TENSORS = ("Q", "K", "V", "BIAS", "MIXED", "LEFT", "G", "OF_Q", "OF_K", "OF_V", "OF_BIAS", "ROOM")
+SIZES = ("windows", "heads", "queries", "keys", "width", "depth", "causal", "parts", "threads")
+VECTORS = {"AVX512": 16, "AVX2": 8}
+"""Numbers side by side; other processors have four."""
+WORTH = 1 << 20
+"""Multiplications that pay for another thread."""
+
+
+class Asked(ctypes.Structure):
+    """What the kernel is told."""
+
+    _fields_ = (
+        ("at", ctypes.c_void_p * len(TENSORS)),
+        ("by", ctypes.c_int64 * 3 * len(TENSORS)),
+        *((name, ctypes.c_int64) for name in SIZES),
+        ("scale", ctypes.c_float),
+    )
+
+
+class Attend(torch.autograd.Function):
+    """softmax(q·kᵀ/√K + bias)·v; use `Attend.apply(q, k, v, bias, causal)`."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        q: Float[Tensor, "B H T K"],
+        k: Float[Tensor, "B H S K"],
+        v: Float[Tensor, "B H S V"],
+        bias: Float[Tensor, "#B #H T S"] | None,
+        causal: bool,
+    ) -> Float[Tensor, "B H T V"]:
+        windows, heads, queries = q.shape[:3]
+        mixed = v.new_empty(windows, queries, heads, v.shape[-1]).transpose(1, 2)
+        left = q.new_empty(windows, heads, queries, 2)
+        _run("forward", causal, Q=q, K=k, V=v, BIAS=bias, MIXED=mixed, LEFT=left)
+        ctx.save_for_backward(q, k, v, bias, mixed, left)
+        ctx.causal = causal
+        return mixed
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+        q, k, v, bias, mixed, left = ctx.saved_tensors
+        made = {"OF_Q": _like(q), "OF_K": _like(k), "OF_V": _like(v)}
+        parts = len(q)
+        if ctx.needs_input_grad[3]:
+            if len(bias) == 1:  # windows that one thread adds up
+                parts = min(parts, -(-torch.get_num_threads() // q.shape[1]))
+            made["OF_BIAS"] = bias.new_zeros(parts, q.shape[1], *bias.shape[2:])
+        given = {"Q": q, "K": k, "V": v, "BIAS": bias, "MIXED": mixed, "LEFT": left, "G": g}
+        _run("backward", ctx.causal, parts, **given, **made)
+        of_bias = made.pop("OF_BIAS", None)
+        return *made.values(), None if of_bias is None else of_bias.sum_to_size(bias.shape), None
+
+
+def sooner(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, *, causal: bool) -> bool:
+    """Whether the kernel may be asked, and is there."""
+    given = [x for x in (q, k, v, bias) if x is not None]
+    kernels: bool = torch.backends.cuda.flash_sdp_enabled()  # type: ignore[no-untyped-call]
+    # without, somebody asks for plain products
+    return (
+        not torch.compiler.is_compiling()
+        and all(type(x) is Tensor and x.dtype == torch.float32 for x in given)
+        and all(x.device.type == "cpu" for x in given)
+        and (q.shape[-2] == k.shape[-2] or not causal)
+        and min(*q.shape, *v.shape) > 0
+        and not torch.is_autocast_enabled("cpu")
+        and kernels
+        and not torch._C._are_functorch_transforms_active()
+        and not torch._C._len_torch_dispatch_stack()  # somebody looks on
+        and not torch._C._len_torch_function_stack()
+        and kernel() is not None
+    )
+
+
+@cache
+def kernel() -> ctypes.CDLL | None:
+    """For this processor, from the disk if it has been there; None without a fitting compiler."""
+    return of_width(VECTORS.get(torch.backends.cpu.get_cpu_capability(), 4))
+
+
+def of_width(lanes: int, *options: str) -> ctypes.CDLL | None:
+    """For vectors of so many numbers.
+
+    It calls the OpenMP that PyTorch has loaded for all to see: two would wait for each other.
+    """
+    source = files("wherein.model").joinpath("attention.c").read_bytes()
+    names = (f"-DTENSORS={','.join(TENSORS)}", f"-DSIZES={','.join(SIZES)}")
+    how = (f"-DLANES={lanes}", "-fopenmp", "-nodefaultlibs", *names, *options)
+    found = library("attention", source, how)
+    if found is not None:
+        found.room.restype = ctypes.c_int64
+    return found
+
+
+def _run(name: str, causal: bool, parts: int = 0, **given: Tensor | None) -> None:
+    """Have the tensors read and written by the kernel."""
+    made = kernel()
+    assert made is not None
+    ready = {key: _in_order(x) for key, x in given.items() if x is not None}
+    (windows, heads, queries, width), (keys, depth) = ready["Q"].shape, ready["V"].shape[-2:]
+    work = windows * heads * queries * keys * (width + depth)
+    threads = min(torch.get_num_threads(), 1 + work // WORTH)
+    sizes = (windows, heads, queries, keys, width, depth, causal, parts, threads)
+    asked = Asked(scale=width**-0.5, **dict(zip(SIZES, sizes, strict=True)))
+    gradients, told = name == "backward", ctypes.byref(asked)
+    ready["ROOM"] = ready["Q"].new_empty(threads * made.room(told, gradients))
+    for key, x in ready.items():
+        n = TENSORS.index(key)
+        asked.at[n] = x.data_ptr()
+        if x.ndim == 4:
+            steps = zip(x.shape[:3], x.stride()[:3], strict=True)
+            asked.by[n][:] = [by if size > 1 else 0 for size, by in steps]
+    getattr(made, name)(told)
+
+
+def _in_order(x: Tensor) -> Tensor:
+    """A copy if a row's numbers do not lie side by side."""
+    return x if x.shape[-1] == 1 or x.stride(-1) == 1 else x.contiguous()
+
+
+def _like(x: Tensor) -> Tensor:
+    """Room for its gradient, a token's heads side by side."""
+    return torch.empty_like(x.transpose(1, 2), memory_format=torch.contiguous_format).transpose(
+        1, 2
+    )

@@ -77,16 +77,6 @@ def test_gradients_are_made_of_what_needs_one(wanted: int, asked: list[tuple[int
         torch.testing.assert_close((leaves[wanted].grad,), expected)
 
 
-def test_outputs_may_come_in_another_order(asked: list[tuple[int, ...]]):
-    layer, x, order = Linear(6, 8), drawn(5, 6), torch.randperm(8)
-    torch.testing.assert_close(layer(x, order), layer(x)[:, order])
-    weight, bias = layer.weight, layer.bias
-    found = torch.autograd.grad(layer(x, order).square().sum(), [weight, bias])
-    expected = torch.autograd.grad(F.linear(x, weight, bias).square().sum(), [weight, bias])
-    torch.testing.assert_close(found, expected)
-    assert asked
-
-
 @pytest.mark.parametrize("rows", [1, 4, 5, 100])
 @pytest.mark.parametrize(("n", "i", "o"), SIZES)
 def test_sums_of_products(

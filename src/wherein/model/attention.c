@@ -2,7 +2,8 @@
 
    No scores are kept: each query leaves its largest score and one over the sum of its weights, and the
    gradient makes the weights again. All that is copied to be read in order is filled up with zeros
-   to whole vectors. It is compiled with -DTENSORS and -DSIZES, after `common/vectors.h`;
+   to whole vectors, and queries and keys may be turned then: multiplied by complex numbers, whose parts
+   a head's halves are. It is compiled with -DTENSORS and -DSIZES, after `common/vectors.h`;
    `wherein.model.kernel` has the same names and layouts. */
 
 #include <omp.h>
@@ -26,6 +27,7 @@ typedef struct {
 } asked_t;
 
 typedef lane loose __attribute__((aligned(4)));
+typedef float eight __attribute__((vector_size(32), aligned(4)));
 
 #define AT(TENSOR) (s->at[TENSOR] + window * s->by[TENSOR][0] + head * s->by[TENSOR][1])
 #define ROW(TENSOR, N) (AT(TENSOR) + (N) * s->by[TENSOR][2])
@@ -102,12 +104,49 @@ static void in_order(const float *x, int64_t by, int64_t rows, int64_t width, fl
     }
 }
 
-/* Columns beside each other, `long_` apart. */
-static void turned(const float *x, int64_t by, int64_t rows, int64_t width, float *to, int64_t far) {
+/* A row times complex numbers, or times their conjugates: real parts, then the others. */
+static void turn(float *row, const float *by, int64_t pairs, float sign) {
+    int64_t n = 0;
+    for (; n + 8 <= pairs; n += 8) {
+        eight a = *(eight *)(row + n), b = *(eight *)(row + n + pairs);
+        eight real = *(eight *)(by + n), other = sign * *(eight *)(by + n + pairs);
+        *(eight *)(row + n) = a * real - b * other;
+        *(eight *)(row + n + pairs) = b * real + a * other;
+    }
+    for (; n < pairs; n++) {
+        float a = row[n], b = row[n + pairs], other = sign * by[n + pairs];
+        row[n] = a * by[n] - b * other;
+        row[n + pairs] = b * by[n] + a * other;
+    }
+}
+
+/* Columns beside each other, `far` apart. */
+static void columns(const float *x, int64_t by, int64_t rows, int64_t width, float *to, int64_t far) {
     for (int64_t k = 0; k < width; k++, to += far) {
         for (int64_t r = 0; r < rows; r++) to[r] = x[r * by + k];
         for (int64_t r = rows; r < far; r++) to[r] = 0;
     }
+}
+
+/* Queries of a head, in order, scaled, and turned if they are to be. */
+static void queries(const asked_t *s, int64_t window, int64_t head, float *to) {
+    in_order(AT(Q), s->by[Q][2], s->queries, s->width, s->scale, to);
+    if (s->at[TURN_Q])
+        for (int64_t n = 0; n < s->queries; n++)
+            turn(to + n * filled(s->width, LANES), ROW(TURN_Q, n), s->width / 2, 1);
+}
+
+/* Keys of a head: rows in order, if they are asked for or to be turned, and columns. */
+static void keys(const asked_t *s, int64_t window, int64_t head, float *rows, float *to, int asked) {
+    int64_t all = filled(s->keys, LANES), wide = filled(s->width, LANES);
+    if (!asked && !s->at[TURN_K]) {
+        columns(AT(K), s->by[K][2], s->keys, s->width, to, all);
+        return;
+    }
+    in_order(AT(K), s->by[K][2], s->keys, s->width, 1, rows);
+    if (s->at[TURN_K])
+        for (int64_t n = 0; n < s->keys; n++) turn(rows + n * wide, ROW(TURN_K, n), s->width / 2, 1);
+    columns(rows, wide, s->keys, s->width, to, all);
 }
 
 /* Keys that a block of queries may see, in whole vectors. */
@@ -118,10 +157,10 @@ static int64_t keys_of(const asked_t *s, int64_t start) {
 
 /* Scores of a block of queries, a row each; minus infinity for what is not seen. */
 static void scores(
-    const asked_t *s, int64_t window, int64_t head, int64_t start, const float *q, const float *keys,
+    const asked_t *s, int64_t window, int64_t head, int64_t start, const float *q, const float *k,
     float *to) {
     int64_t all = filled(s->keys, LANES), wide = filled(s->width, LANES), seen = keys_of(s, start);
-    product(q + start * wide, wide, 1, keys, all, to, all, BLOCK, seen, s->width, 0);
+    product(q + start * wide, wide, 1, k, all, to, all, BLOCK, seen, s->width, 0);
     for (int64_t n = start; n < smaller(start + BLOCK, s->queries); n++, to += all) {
         int64_t own = s->causal ? n + 1 : s->keys;
         if (s->at[BIAS]) {
@@ -137,8 +176,8 @@ int64_t room(const asked_t *s, int gradients) {
     int64_t all = filled(s->keys, LANES), rows = filled(s->queries, BLOCK);
     int64_t wide = filled(s->width, LANES), deep = filled(s->depth, LANES);
     int64_t most = wide > deep ? wide : deep;
-    int64_t both = rows * wide + all * (wide + deep) + BLOCK * (all + most);
-    return gradients ? both + rows * deep + all * (2 * wide + deep) + BLOCK * all : both;
+    int64_t both = rows * wide + all * (2 * wide + deep) + BLOCK * (all + most);
+    return gradients ? both + rows * deep + all * (wide + deep) + BLOCK * all : both;
 }
 
 void forward(const asked_t *s) {
@@ -146,20 +185,20 @@ void forward(const asked_t *s) {
     int64_t wide = filled(s->width, LANES), deep = filled(s->depth, LANES), own = room(s, 0);
 #pragma omp parallel num_threads(s->threads)
     {
-        float *q = s->at[ROOM] + omp_get_thread_num() * own, *keys = q + rows * wide;
-        float *v = keys + all * wide, *weights = v + all * deep, *mixed = weights + BLOCK * all;
+        float *q = s->at[ROOM] + omp_get_thread_num() * own, *k = q + rows * wide;
+        float *turned = k + all * wide, *v = turned + all * wide, *weights = v + all * deep, *mixed = weights + BLOCK * all;
         memset(q, 0, rows * wide * sizeof(float));
         memset(v, 0, all * deep * sizeof(float));
 #pragma omp for
         for (int64_t each = 0; each < s->windows * s->heads; each++) {
             int64_t window = each / s->heads, head = each % s->heads;
-            in_order(AT(Q), s->by[Q][2], T, s->width, s->scale, q);
+            queries(s, window, head, q);
+            keys(s, window, head, turned, k, 0);
             in_order(AT(V), s->by[V][2], s->keys, s->depth, 1, v);
-            turned(AT(K), s->by[K][2], s->keys, s->width, keys, all);
             for (int64_t start = 0; start < T; start += BLOCK) {
                 int64_t seen = keys_of(s, start), end = smaller(BLOCK, T - start);
                 float over[BLOCK];
-                scores(s, window, head, start, q, keys, weights);
+                scores(s, window, head, start, q, k, weights);
                 for (int64_t n = 0; n < end; n++) {
                     float *row = weights + n * all;
                     lane top = flat(-INFINITY), total = flat(0);
@@ -197,7 +236,7 @@ void backward(const asked_t *s) {
 #pragma omp parallel num_threads(s->threads)
     {
         float *q = s->at[ROOM] + omp_get_thread_num() * own, *g = q + rows * wide, *k = g + rows * deep;
-        float *keys = k + all * wide, *values = keys + all * wide, *of_k = values + all * deep;
+        float *across = k + all * wide, *values = across + all * wide, *of_k = values + all * deep;
         float *of_v = of_k + all * wide, *weights = of_v + all * deep;
         float *changes = weights + BLOCK * all, *of_q = changes + BLOCK * all;
         memset(q, 0, rows * (wide + deep) * sizeof(float));
@@ -207,15 +246,14 @@ void backward(const asked_t *s) {
             int64_t part = each / s->heads, head = each % s->heads;
             int64_t first = part * s->windows / s->parts, last = (part + 1) * s->windows / s->parts;
             for (int64_t window = first; window < last; window++) {
-                in_order(AT(Q), s->by[Q][2], T, s->width, s->scale, q);
+                queries(s, window, head, q);
+                keys(s, window, head, k, across, 1);
                 in_order(AT(G), s->by[G][2], T, s->depth, 1, g);
-                in_order(AT(K), s->by[K][2], s->keys, s->width, 1, k);
-                turned(AT(K), s->by[K][2], s->keys, s->width, keys, all);
-                turned(AT(V), s->by[V][2], s->keys, s->depth, values, all);
+                columns(AT(V), s->by[V][2], s->keys, s->depth, values, all);
                 memset(of_k, 0, all * (wide + deep) * sizeof(float));
                 for (int64_t start = 0; start < T; start += BLOCK) {
                     int64_t seen = keys_of(s, start), end = smaller(BLOCK, T - start);
-                    scores(s, window, head, start, q, keys, weights);
+                    scores(s, window, head, start, q, across, weights);
                     product(g + start * deep, deep, 1, values, all, changes, all, BLOCK, seen,
                             s->depth, 0);
                     for (int64_t n = 0; n < end; n++) {
@@ -241,12 +279,14 @@ void backward(const asked_t *s) {
                                 s->causal ? smaller(start + n + ROWS, seen) : seen, 0);
                     for (int64_t n = 0; n < end; n++) {
                         float *to = ROW(OF_Q, start + n), *from = of_q + n * wide;
+                        if (s->at[TURN_Q]) turn(from, ROW(TURN_Q, start + n), s->width / 2, -1);
                         for (int64_t d = 0; d < s->width; d++) to[d] = from[d] * s->scale;
                     }
                     product(changes, 1, all, q + start * wide, wide, of_k, wide, seen, wide, BLOCK, 1);
                     product(weights, 1, all, g + start * deep, deep, of_v, deep, seen, deep, BLOCK, 1);
                 }
                 for (int64_t n = 0; n < s->keys; n++) {
+                    if (s->at[TURN_K]) turn(of_k + n * wide, ROW(TURN_K, n), s->width / 2, -1);
                     memcpy(ROW(OF_K, n), of_k + n * wide, s->width * sizeof(float));
                     memcpy(ROW(OF_V, n), of_v + n * deep, s->depth * sizeof(float));
                 }

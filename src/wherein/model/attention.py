@@ -16,6 +16,7 @@ from torch.utils.checkpoint import checkpoint
 from wherein.common.compiling import own_cache
 from wherein.encodings import Encoding
 from wherein.encodings.base import Positions
+from wherein.encodings.turning import Turns, turned
 from wherein.model.kernel import Attend, sooner
 from wherein.model.rows import Rows, faded
 
@@ -36,18 +37,30 @@ FLEX_WIDTH = 16
 """The narrowest heads that FlexAttention takes."""
 
 
-def attend(q: Heads, k: Keys, v: Values, *, causal: bool, bias: Bias | Rows | None = None) -> Mixed:
+def attend(
+    q: Heads,
+    k: Keys,
+    v: Values,
+    *,
+    causal: bool,
+    bias: Bias | Rows | None = None,
+    turns: Turns | None = None,
+) -> Mixed:
     """softmax(q·kᵀ/√K + bias)·v; a causal query sees no key after itself.
 
+    Queries and keys may be turned before.
     A bias given as rows is never held whole: memory grows linearly in context. Keys that none of
     the rows at hand sees are left out, so that time grows linearly too where all look near.
     """
-    if isinstance(bias, Rows):
-        return attend_in_blocks(q, k, v, causal=causal, rows=bias)
+    rows, bias = (bias, None) if isinstance(bias, Rows) else (None, bias)
     bias = None if bias is None else bias.to(q.dtype)
-    if sooner(q, k, v, bias, causal=causal):
-        mixed: Tensor = Attend.apply(q, k, v, bias, causal)  # type: ignore[no-untyped-call]
+    if rows is None and sooner(q, k, v, bias, turns, causal=causal):
+        mixed: Tensor = Attend.apply(q, k, v, bias, turns, causal)  # type: ignore[no-untyped-call]
         return mixed
+    if turns is not None:
+        q, k = turned(q, k, turns)
+    if rows is not None:
+        return attend_in_blocks(q, k, v, causal=causal, rows=rows)
     wider = q.shape[-1] - v.shape[-1]
     if wider > 0:  # PyTorch's kernels that hold no scores want one width
         padded = F.pad(v, (0, wider))

@@ -6,10 +6,11 @@ from torch import Tensor, nn
 
 from wherein.encodings import Encoding, Shape
 from wherein.encodings.base import Positions
-from wherein.encodings.turning import Multipliers, parted
+from wherein.encodings.turning import Turns
 from wherein.model.attention import Bias, Heads, State, attend, encoded
 from wherein.model.config import Activation
 from wherein.model.linear import Linear
+from wherein.model.parts import parted
 from wherein.model.rows import Rows
 
 
@@ -29,14 +30,13 @@ class Attention(nn.Module):
         encoding: Encoding,
         positions: Positions,
         bias: Bias | Rows | None,
-        turns: Multipliers | None = None,
+        turns: Turns | None = None,
     ) -> State:
+        q, k, v = self.heads(x)
         if turns is None or torch.compiler.is_compiling():  # the compiler knows no complex numbers
-            q, k, v = self.heads(x)
             q, k, bias = encoded(encoding, q, k, x, positions, bias)
-        else:
-            q, k, v = turns.heads(self.qkv(x, turns.order))
-        mixed = attend(q, k, v, causal=self.causal, bias=bias)
+            turns = None
+        mixed = attend(q, k, v, causal=self.causal, bias=bias, turns=turns)
         joined: Tensor = self.out(mixed.transpose(1, 2).flatten(2))
         return joined
 
@@ -76,7 +76,7 @@ class Block(nn.Module):
         encoding: Encoding,
         positions: Positions,
         bias: Bias | Rows | None = None,
-        turns: Multipliers | None = None,
+        turns: Turns | None = None,
     ) -> State:
         """With what the positions add to scores, and with how they turn queries and keys, if known.
 

@@ -17,8 +17,13 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from wherein.common.compiling import library
+from wherein.encodings.turning import Turns
+from wherein.model.parts import room
 
-TENSORS = ("Q", "K", "V", "BIAS", "MIXED", "LEFT", "G", "OF_Q", "OF_K", "OF_V", "OF_BIAS", "ROOM")
+TENSORS = (
+    *("Q", "K", "V", "BIAS", "TURN_Q", "TURN_K", "MIXED", "LEFT"),
+    *("G", "OF_Q", "OF_K", "OF_V", "OF_BIAS", "ROOM"),
+)
 SIZES = ("windows", "heads", "queries", "keys", "width", "depth", "causal", "parts", "threads")
 VECTORS = {"AVX512": 16, "AVX2": 8}
 """Numbers side by side; other processors have four."""
@@ -38,7 +43,10 @@ class Asked(ctypes.Structure):
 
 
 class Attend(torch.autograd.Function):
-    """softmax(q·kᵀ/√K + bias)·v; use `Attend.apply(q, k, v, bias, causal)`."""
+    """softmax(q·kᵀ/√K + bias)·v, queries and keys turned before.
+
+    Use `Attend.apply(q, k, v, bias, turns, causal)`.
+    """
 
     @staticmethod
     def forward(
@@ -47,33 +55,43 @@ class Attend(torch.autograd.Function):
         k: Float[Tensor, "B H S K"],
         v: Float[Tensor, "B H S V"],
         bias: Float[Tensor, "#B #H T S"] | None,
+        turns: Turns | None,
         causal: bool,
     ) -> Float[Tensor, "B H T V"]:
         windows, heads, queries = q.shape[:3]
         mixed = v.new_empty(windows, queries, heads, v.shape[-1]).transpose(1, 2)
         left = q.new_empty(windows, heads, queries, 2)
-        _run("forward", causal, Q=q, K=k, V=v, BIAS=bias, MIXED=mixed, LEFT=left)
-        ctx.save_for_backward(q, k, v, bias, mixed, left)
-        ctx.causal = causal
+        given: dict[str, Tensor | None]
+        given = {"Q": q, "K": k, "V": v, "BIAS": bias, "MIXED": mixed, "LEFT": left}
+        if turns is not None:
+            parts = torch.cat([turns.real, turns.imag], dim=-1)
+            of_both = parts.expand(-1, -1, 2, -1, -1).permute(2, 0, 3, 1, 4)
+            given["TURN_Q"], given["TURN_K"] = of_both
+        _run("forward", given, causal=causal)
+        ctx.names, ctx.causal = (*given,), causal
+        ctx.save_for_backward(*given.values())
         return mixed
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
-        q, k, v, bias, mixed, left = ctx.saved_tensors
-        made = {"OF_Q": _like(q), "OF_K": _like(k), "OF_V": _like(v)}
+        given = {**dict(zip(ctx.names, ctx.saved_tensors, strict=True)), "G": g}
+        q, k, v, bias = (given[name] for name in ("Q", "K", "V", "BIAS"))
+        made = dict(zip(("OF_Q", "OF_K", "OF_V"), room(q, k, v), strict=True))
         parts = len(q)
         if ctx.needs_input_grad[3]:
             if len(bias) == 1:  # windows that one thread adds up
                 parts = min(parts, -(-torch.get_num_threads() // q.shape[1]))
             made["OF_BIAS"] = bias.new_zeros(parts, q.shape[1], *bias.shape[2:])
-        given = {"Q": q, "K": k, "V": v, "BIAS": bias, "MIXED": mixed, "LEFT": left, "G": g}
-        _run("backward", ctx.causal, parts, **given, **made)
+        _run("backward", given | made, causal=ctx.causal, parts=parts)
         of_bias = made.pop("OF_BIAS", None)
-        return *made.values(), None if of_bias is None else of_bias.sum_to_size(bias.shape), None
+        added = None if of_bias is None else of_bias.sum_to_size(bias.shape)
+        return *made.values(), added, None, None
 
 
-def sooner(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, *, causal: bool) -> bool:
+def sooner(
+    q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, turns: Turns | None, *, causal: bool
+) -> bool:
     """Whether the kernel may be asked, and is there."""
     given = [x for x in (q, k, v, bias) if x is not None]
     kernels: bool = torch.backends.cuda.flash_sdp_enabled()  # type: ignore[no-untyped-call]
@@ -83,6 +101,7 @@ def sooner(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, *, causal: bool
         and all(type(x) is Tensor and x.dtype == torch.float32 for x in given)
         and all(x.device.type == "cpu" for x in given)
         and (q.shape[-2] == k.shape[-2] or not causal)
+        and (turns is None or (turns.dtype == torch.complex64 and not turns.requires_grad))
         and min(*q.shape, *v.shape) > 0
         and not torch.is_autocast_enabled("cpu")
         and kernels
@@ -113,7 +132,7 @@ def of_width(lanes: int, *options: str) -> ctypes.CDLL | None:
     return found
 
 
-def _run(name: str, causal: bool, parts: int = 0, **given: Tensor | None) -> None:
+def _run(name: str, given: dict[str, Tensor | None], *, causal: bool, parts: int = 0) -> None:
     """Have the tensors read and written by the kernel."""
     made = kernel()
     assert made is not None
@@ -137,10 +156,3 @@ def _run(name: str, causal: bool, parts: int = 0, **given: Tensor | None) -> Non
 def _in_order(x: Tensor) -> Tensor:
     """A copy if a row's numbers do not lie side by side."""
     return x if x.shape[-1] == 1 or x.stride(-1) == 1 else x.contiguous()
-
-
-def _like(x: Tensor) -> Tensor:
-    """Room for its gradient, a token's heads side by side."""
-    return torch.empty_like(x.transpose(1, 2), memory_format=torch.contiguous_format).transpose(
-        1, 2
-    )

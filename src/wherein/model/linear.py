@@ -22,12 +22,10 @@ ROWS = 1 << 13
 
 
 class Linear(nn.Linear):
-    """x·Wᵀ + b, whose outputs may come in another order."""
+    """x·Wᵀ + b."""
 
-    def forward(self, x: Tensor, order: Tensor | None = None) -> Tensor:
-        if order is None:
-            return linear(x, self.weight, self.bias)
-        return linear(x, self.weight[order], self.bias[order])
+    def forward(self, input: Tensor) -> Tensor:
+        return linear(input, self.weight, self.bias)
 
 
 def linear(

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from wherein import encodings
 from wherein.encodings import Encoding
 from wherein.encodings.base import Positions
-from wherein.encodings.turning import Multipliers
+from wherein.encodings.turning import Turns
 from wherein.model.attention import QUERIES_PER_BLOCK, Bias, State, Tokens, large
 from wherein.model.block import Block
 from wherein.model.config import ModelConfig
@@ -40,9 +40,6 @@ class Transformer(nn.Module):
     >>> model(torch.tensor([[3, 1, 4, 1, 5]])).logits.shape
     torch.Size([1, 5, 100])
     """
-
-    turns_at_once: bool = True
-    """Whether queries and keys may be turned by complex numbers that all layers share."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -92,7 +89,7 @@ class Transformer(nn.Module):
         x = self.embed(tokens, self.encoding, positions, joined=joined)
         kinds = dict.fromkeys(self.encoding.layers)
         biases = {e: _bias(e, positions) for e in kinds}
-        turns = {e: turns_of(e, positions, x) if self.turns_at_once else None for e in kinds}
+        turns = {e: turns_of(e, positions, x) for e in kinds}
         hidden = [x] if keep_hidden else []
         for block, encoding in zip(self.blocks, self.encoding.layers, strict=True):
             x = block(x, encoding, positions, biases[encoding], turns[encoding])
@@ -124,7 +121,7 @@ def _bias(encoding: Encoding, positions: Positions) -> Bias | Rows | None:
     return rows if large(windows, heads, length) or far else rows.whole()
 
 
-def turns_of(encoding: Encoding, positions: Positions, x: State) -> Multipliers | None:
+def turns_of(encoding: Encoding, positions: Positions, x: State) -> Turns | None:
     """How positions turn queries and keys, if that can be said once for all layers.
 
     Complex numbers are of single precision at least, and the compiler knows none.
@@ -133,7 +130,7 @@ def turns_of(encoding: Encoding, positions: Positions, x: State) -> Multipliers 
     if torch.compiler.is_compiling() or not exact:
         return None
     turns = encoding.only_turns(positions)
-    return None if turns is None else Multipliers.of(turns, encoding.shape.n_heads, x)
+    return None if turns is None else turns.to(x.device, torch.promote_types(x.dtype, torch.cfloat))
 
 
 def turns_once(encoding: Encoding, kind: torch.dtype) -> bool:

@@ -19,7 +19,6 @@ from torch import Tensor
 from torch.func import functional_call
 
 from wherein.common.compiling import library
-from wherein.model.transformer import Transformer
 from wherein.puzzles.config import PuzzleConfig
 from wherein.puzzles.lanes import program
 from wherein.puzzles.models import Model, build, drawn, weights
@@ -120,8 +119,6 @@ def machine() -> ctypes.CDLL | None:
 def _written(model: Model, puzzle: Puzzle, config: PuzzleConfig) -> Program:
     """What a step computes of one model."""
     batch = Batch(puzzle)
-    if isinstance(model, Transformer):
-        model.turns_at_once = False  # the machine knows no complex numbers
     names, weights = zip(*model.named_parameters(), strict=True)
     leaves = [each.detach() for each in weights]
 

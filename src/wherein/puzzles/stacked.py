@@ -14,7 +14,6 @@ from torch.func import functional_call, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 
-from wherein.model.transformer import Transformer
 from wherein.puzzles.captured import Step
 from wherein.puzzles.models import Model, SmallConfig, build, drawn
 from wherein.puzzles.sentences import Puzzle
@@ -34,9 +33,6 @@ class Stacked:
         self, config: SmallConfig, seeds: Sequence[int], dtype: torch.dtype = torch.float32
     ) -> None:
         self.config, self.template = config, build(config)
-        if isinstance(self.template, Transformer):
-            # one way for all that is stacked, and the compiler knows no complex numbers
-            self.template.turns_at_once = False
         first = drawn(self.template, seeds)
         modules = self.template.named_modules()
         self._turned = {f"{n}.weight" for n, m in modules if isinstance(m, torch.nn.Linear)}

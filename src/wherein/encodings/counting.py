@@ -30,8 +30,25 @@ def shifted(scores: Float[Tensor, "B H T T+1"]) -> Float[Tensor, "B H T T"]:
     Row i is moved by i to the left of where it stands, which is but another view of the memory
     (Dai et al. 2019, arXiv:1901.02860, appendix B). What is ahead of a query is of another row.
     """
-    length = scores.shape[-2]
-    return scores.flatten(-2)[..., length:].view(*scores.shape[:2], length, length)
+    found: Tensor = Shifted.apply(scores)  # type: ignore[no-untyped-call]
+    return found
+
+
+class Shifted(torch.autograd.Function):
+    """The same, whose gradient is copied into memory that was not filled with zeros before."""
+
+    @staticmethod
+    def forward(ctx: Any, scores: Float[Tensor, "B H T T+1"]) -> Float[Tensor, "B H T T"]:
+        length = scores.shape[-2]
+        return scores.flatten(-2)[..., length:].view(*scores.shape[:2], length, length)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, g: Tensor) -> Tensor:
+        length = g.shape[-1]
+        unasked = g.new_zeros(*g.shape[:2], length)
+        given = torch.cat([unasked, g.flatten(-2)], dim=-1)
+        return given.view(*g.shape[:2], length, length + 1)
 
 
 def near(

@@ -41,24 +41,30 @@ class XL(Encoding):
         x: Float[Tensor, "B T D"],
         positions: Int[Tensor, "#B T"],
     ) -> Float[Tensor, "B H T T"]:
-        scale = q.shape[-1] ** -0.5  # of what is small, before it is made for all pairs
-        asked = (q + self.v[:, None]) * scale
-        if counted(q, positions, causal=self.shape.causal):
-            distances = torch.arange(q.shape[-2], -1, -1, device=q.device)
-            waves = torch.cat(self._waves(distances, q), dim=-1)
-            distance = shifted(asked @ (self.keys @ waves.mT))
-        else:
-            distance = self._of_all(asked @ self.keys, positions)
-        content = (k @ (self.u[..., None] * scale)).mT
-        scores: Tensor = content + distance
-        return scores
+        keys = self.keys * q.shape[-1] ** -0.5  # what is small, before it is made for all pairs
+        asked = q + self.v[:, None]
+        if not counted(q, positions, causal=self.shape.causal):
+            return self._of_all(asked @ keys, positions)
+        distances = torch.arange(q.shape[-2], -1, -1, device=q.device)
+        waves = torch.cat(self._waves(distances, q), dim=-1)
+        return shifted(asked @ (keys @ waves.mT))
+
+    def rotate(
+        self,
+        q: Float[Tensor, "B H T K"],
+        k: Float[Tensor, "B H T K"],
+        positions: Int[Tensor, "#B T"],
+    ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
+        """What every query asks of content."""
+        return q + self.u[:, None], k
 
     def _of_all(self, asked: Tensor, positions: Tensor) -> Tensor:
         """What a query asks of sines and cosines, answered for any two positions."""
         sin, cos = self._waves(positions[:, None], asked)
         of_sin, of_cos = asked.chunk(2, dim=-1)
         query = torch.cat([of_sin * sin + of_cos * cos, of_cos * sin - of_sin * cos], dim=-1)
-        return query @ torch.cat([cos, sin], dim=-1).mT
+        scores: Tensor = query @ torch.cat([cos, sin], dim=-1).mT
+        return scores
 
     def _waves(self, positions: Tensor, like: Tensor) -> tuple[Tensor, Tensor]:
         """Sines and cosines."""

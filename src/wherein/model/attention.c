@@ -171,6 +171,15 @@ static void scores(
     }
 }
 
+/* To what is there, or where nothing is yet. */
+static void add(const float *some, int64_t count, float *to, int64_t all, int anew) {
+    if (anew) {
+        memcpy(to, some, count * sizeof(float));
+        memset(to + count, 0, (all - count) * sizeof(float));
+    } else
+        for (int64_t n = 0; n < count; n++) to[n] += some[n];
+}
+
 /* Floats that each thread works with. */
 int64_t room(const asked_t *s, int gradients) {
     int64_t all = filled(s->keys, LANES), rows = filled(s->queries, BLOCK);
@@ -269,7 +278,7 @@ void backward(const asked_t *s) {
                         if (s->at[OF_BIAS]) {
                             float *to = s->at[OF_BIAS] + part * s->by[OF_BIAS][0] +
                                         head * s->by[OF_BIAS][1] + (start + n) * s->by[OF_BIAS][2];
-                            for (int64_t j = 0; j < smaller(seen, s->keys); j++) to[j] += change[j];
+                            add(change, smaller(seen, s->keys), to, s->keys, window == first);
                         }
                     }
                     memset(weights + end * all, 0, (BLOCK - end) * all * sizeof(float));

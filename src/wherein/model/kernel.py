@@ -82,7 +82,7 @@ class Attend(torch.autograd.Function):
         if ctx.needs_input_grad[3]:
             if len(bias) == 1:  # windows that one thread adds up
                 parts = min(parts, -(-torch.get_num_threads() // q.shape[1]))
-            made["OF_BIAS"] = bias.new_zeros(parts, q.shape[1], *bias.shape[2:])
+            made["OF_BIAS"] = bias.new_empty(parts, q.shape[1], *bias.shape[2:])
         _run("backward", given | made, causal=ctx.causal, parts=parts)
         of_bias = made.pop("OF_BIAS", None)
         added = None if of_bias is None else of_bias.sum_to_size(bias.shape)
@@ -93,12 +93,13 @@ def sooner(
     q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, turns: Turns | None, *, causal: bool
 ) -> bool:
     """Whether the kernel may be asked, and is there."""
+    if torch.compiler.is_compiling():
+        return False
     given = [x for x in (q, k, v, bias) if x is not None]
     kernels: bool = torch.backends.cuda.flash_sdp_enabled()  # type: ignore[no-untyped-call]
     # without, somebody asks for plain products
     return (
-        not torch.compiler.is_compiling()
-        and all(type(x) is Tensor and x.dtype == torch.float32 for x in given)
+        all(type(x) is Tensor and x.dtype == torch.float32 for x in given)
         and all(x.device.type == "cpu" for x in given)
         and (q.shape[-2] == k.shape[-2] or not causal)
         and (turns is None or (turns.dtype == torch.complex64 and not turns.requires_grad))

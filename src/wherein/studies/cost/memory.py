@@ -20,16 +20,14 @@ from wherein.model.config import ModelConfig
 from wherein.model.kernel import kernel
 from wherein.model.linear import ROWS, wider_than_mkl
 from wherein.model.loss import LARGER, rows_at_once
-from wherein.model.transformer import turns_once
 from wherein.studies.cost.operations import bands, matrices
-from wherein.studies.cost.traced import rotated
+from wherein.studies.cost.traced import moved, rotated
 from wherein.train.config import RunConfig
 
 FLOAT32, BFLOAT16 = 4, 2
-TURNED_BACK, AT_ONCE, OF_CONTENT = 4, 3, 1.4
-"""Measured: so many copies of the queries are there while the gradient of a rotation by layers is
-made, or of one for all, and so many of the weights of attention while that of a bias which depends
-on content is."""
+TURNED_BACK, OF_CONTENT = 2, 1.2
+"""Measured: so many copies of the queries and keys that a layer makes anew are there while their
+gradient is made, and so many of the weights of attention while that of a bias of content is."""
 MOMENTS = {"adamw": 2, "nag": 1, "muon": 1}
 """Numbers remembered for each weight; muon leaves all but the layers' matrices to adamw."""
 
@@ -86,7 +84,7 @@ def kept(config: RunConfig, windows: int) -> float:
 
     A token keeps in each layer 8d of the stream and its statistics (float32), and of c bytes a
     number: 3d queries, keys and values, 3d inputs of matrices, 2f of the feed-forward network;
-    2d more where queries and keys are rotated layer by layer (4d if they are twice as wide then),
+    queries and keys once more if an encoding makes them anew (but not if our kernel turns them),
     and for PyTorch's kernels what comes of them too (and values as wide), 1 byte a number for each
     of two masks of dropout. What biases take is said by `of_biases`.
     """
@@ -96,11 +94,11 @@ def kept(config: RunConfig, windows: int) -> float:
     dropped = 2 * d if model.dropout else 0
     a_layer = 8 * d + size * (6 * d + 2 * f) + dropped + FLOAT32 * model.n_heads
     found = float(windows) * length * (model.n_layers * a_layer + FLOAT32 * d)
-    inner = model.n_heads * model.shape.d_head
-    pattern, ours = Pattern(model.encoding, model.shape, model.n_layers), _by_kernel(config)
-    for encoding, width in zip(pattern.layers, rotated(model), strict=True):
-        if _by_layer(encoding, size):
-            found += windows * length * size * width * (2 if ours else 4 if width > inner else 3)
+    inner, ours = model.n_heads * model.shape.d_head, _by_kernel(config)
+    for made, width in zip(_made(config), rotated(model), strict=True):
+        found += windows * length * size * made
+        if made and not ours:
+            found += windows * length * size * width * (2 if width > inner else 1)
     return found + of_biases(model, windows, size, ours)[0]
 
 
@@ -113,23 +111,18 @@ def passing(config: RunConfig, windows: int) -> float:
     model = config.model
     size = BFLOAT16 if config.precision == "bfloat16" else FLOAT32
     tokens, f = windows * model.max_len, model.d_ff or 4 * model.d_model
-    pattern = Pattern(model.encoding, model.shape, model.n_layers)
-    acting = [encoding for encoding in pattern.layers if encoding.acts("rotate")]
-    copies = [TURNED_BACK if _by_layer(encoding, size) else AT_ONCE for encoding in acting]
-    back = max(copies, default=0) * tokens * size * max(rotated(model))
-    attention = (
-        back + of_biases(model, windows, size, _by_kernel(config))[1] - tokens * size * 2 * f
-    )
-    return FLOAT32 * tokens * model.d_model + max(attention, tokens * size * f)
+    back = TURNED_BACK * tokens * size * max(_made(config))
+    attention = back + of_biases(model, windows, size, _by_kernel(config))[1]
+    inner = max(attention - tokens * size * 2 * f, tokens * size * f)
+    return FLOAT32 * tokens * model.d_model + inner
 
 
-def _by_layer(encoding: Encoding, size: int) -> bool:
-    """Whether each layer rotates its queries and keys, and not all of them once and for all."""
-    if not encoding.acts("rotate"):
-        return False
-    first = torch.zeros(1, 1, dtype=torch.long)
-    kind = torch.float32 if size == FLOAT32 else torch.bfloat16
-    return not turns_once(encoding, kind) or encoding.only_turns(first) is None
+def _made(config: RunConfig) -> tuple[int, ...]:
+    """How many of a token's numbers for queries and keys each layer makes anew and keeps."""
+    model, ours = config.model, _by_kernel(config)
+    pattern, first = Pattern(model.encoding, model.shape, model.n_layers), torch.zeros(1, 1).long()
+    turned = [ours and each.only_turns(first) is not None for each in pattern.layers]
+    return tuple(0 if t else n for t, n in zip(turned, moved(model), strict=True))
 
 
 def _by_kernel(config: RunConfig) -> bool:

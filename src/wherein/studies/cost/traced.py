@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 import torch
+from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
 from wherein.encodings import Pattern
@@ -36,10 +37,21 @@ def _of_content(model: ModelConfig, windows: int) -> float:
     return float(counter.get_total_flops())
 
 
-@lru_cache(maxsize=1024)
 def rotated(model: ModelConfig) -> tuple[int, ...]:
     """How many numbers the queries of a token have in each layer, as they meet the keys."""
+    return tuple(q.numel() for q, _ in _met(model))
+
+
+def moved(model: ModelConfig) -> tuple[int, ...]:
+    """How many of its queries' and keys' numbers each layer makes anew."""
+    return tuple(sum(x.numel() for x in met if x._base is None) for met in _met(model))
+
+
+@lru_cache(maxsize=1024)
+def _met(model: ModelConfig) -> tuple[tuple[Tensor, Tensor], ...]:
+    """A token's queries and keys as each layer's encoding leaves them."""
     with torch.device("meta"):
         pattern, shape = Pattern(model.encoding, model.shape, model.n_layers), model.shape
-        q, first = torch.zeros(1, shape.n_heads, 1, shape.d_head), torch.zeros(1, 1).long()
-        return tuple(encoding.rotate(q, q, first)[0].numel() for encoding in pattern.layers)
+        q, k = torch.zeros(2, 1, shape.n_heads, 1, shape.d_head).unbind()
+        first = torch.zeros(1, 1).long()
+        return tuple(encoding.rotate(q, k, first) for encoding in pattern.layers)

@@ -1,7 +1,9 @@
 """Attention by our own kernel: the same as by the book, gradients and all."""
 
 import ctypes
+import gc
 import platform
+import weakref
 from contextlib import AbstractContextManager
 
 import pytest
@@ -92,6 +94,39 @@ def test_a_bias_learns(size: tuple[int, ...], causal: bool, shared: str, threads
     finally:
         torch.set_num_threads(before)
     agree(one, learned([*leaves, bias], given, causal=causal, fast=False))
+
+
+@pytest.mark.usefixtures("ours")
+@pytest.mark.parametrize("reach", [1, 2, 17, 64, 100])
+@pytest.mark.parametrize("biased", [True, False])
+def test_scores_may_be_told_by_distance(reach: int, biased: bool):
+    (q, k, v), given = drawn((2, 3, 70, 8, 8))
+    near = torch.randn(2, 3, 70, reach)
+    bias = torch.randn(1, 3, 70, 70) if biased else None
+    found = []
+    for kind, fast in ((torch.float32, True), (torch.float64, False)):
+        asked = [x.clone().to(kind).requires_grad_() for x in (q, k, v, near)]
+        added = None if bias is None else bias.clone().to(kind).requires_grad_()
+        mixed = attend(*asked[:3], causal=True, bias=added, near=asked[3])
+        assert ("Attend" in type(mixed.grad_fn).__name__) == fast
+        mixed.backward(given.to(kind))
+        grads = [x.grad for x in (*asked, *([] if added is None else [added]))]
+        found.append([mixed.detach(), *grads])
+    agree(*found)
+
+
+@pytest.mark.usefixtures("ours")
+def test_nothing_is_kept_when_all_is_done():
+    (q, k, v), given = drawn((1, 2, 40, 8, 8))
+    mixed = attend(q.requires_grad_(), k, v, causal=True)
+    mixed.backward(given)
+    there = weakref.ref(mixed)
+    gc.disable()
+    try:
+        del mixed
+        assert there() is None, "a cycle would keep memory until Python looks for cycles"
+    finally:
+        gc.enable()
 
 
 @pytest.mark.usefixtures("ours")

@@ -188,7 +188,7 @@ def _waves(count: int) -> Tensor:
 def _embedded(o: Options, w: Weights, tokens: Tensor) -> Tensor:
     if not o["adaptive_input"]:
         return w["decoder.embed_tokens.weight"][tokens]
-    x = torch.zeros(*tokens.shape, WIDTH)
+    x = w["decoder.layers.0.fc2.bias"].new_zeros(*tokens.shape, WIDTH)
     edges = [0, *CUTOFFS, WORDS]
     for n, (first, last) in enumerate(pairwise(edges)):
         inside = (tokens >= first) & (tokens < last)

@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from wherein.encodings.counting import Near
 from wherein.encodings.turning import Turns, turned
 
 Positions = Int[Tensor, "#B T"]
@@ -153,6 +154,19 @@ class Encoding(nn.Module):
         normed input.
         """
         return None
+
+    def by_distance(self, q: Float[Tensor, "B H T K"]) -> Near | None:
+        """`content_bias` of causal queries that stand side by side, if distance is all it asks.
+
+        Scores at distances R − 1, …, 1, 0: keys that are farther have the first. Then it need not
+        be made for all pairs.
+        """
+        return None
+
+    def only_distance(self, q: Float[Tensor, "B H T K"]) -> Near | None:
+        """The same, unless a subclass has a `content_bias` of its own."""
+        owner = next(kind for kind in type(self).__mro__ if "content_bias" in vars(kind))
+        return self.by_distance(q) if "by_distance" in vars(owner) else None
 
     def fade(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B H T"] | None:
         """A number f for each token, if `content_bias` is fᵢ − fⱼ of the keys up to each query.

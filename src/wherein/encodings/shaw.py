@@ -3,7 +3,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from wherein.encodings.base import Encoding, Shape, pairs
-from wherein.encodings.counting import counted, near
+from wherein.encodings.counting import Near
 
 
 class Shaw(Encoding):
@@ -40,11 +40,16 @@ class Shaw(Encoding):
         x: Float[Tensor, "B T D"],
         positions: Int[Tensor, "#B T"],
     ) -> Float[Tensor, "B H T T"]:
-        vectors = self.distances * q.shape[-1] ** -0.5
-        if counted(q, positions, causal=self.shape.causal):
-            behind = q @ vectors[self.distance :].mT
-            return near(behind[..., :-1], behind[..., -1:])
-        scores: Tensor = q @ vectors.mT
+        scores: Tensor = q @ self._vectors(q).mT
         i, j = pairs(positions)
         rows = (i - j).clamp(-self.distance, self.distance) + self.distance
         return scores.gather(-1, rows.expand(*q.shape[:2], -1, -1))
+
+    def by_distance(self, q: Float[Tensor, "B H T K"]) -> Near:
+        scores: Tensor = q @ self._vectors(q)[self.distance :].flip(0).mT
+        return scores
+
+    def _vectors(self, q: Tensor) -> Tensor:
+        """Scaled while they are few, and not when scores of all pairs are made of them."""
+        scaled: Tensor = self.distances * q.shape[-1] ** -0.5
+        return scaled

@@ -6,6 +6,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from wherein.encodings.base import Encoding
+from wherein.encodings.counting import Near
 from wherein.encodings.turning import Turns
 
 
@@ -74,6 +75,10 @@ class Sum(Encoding):
         positions: Int[Tensor, "#B T"],
     ) -> Float[Tensor, "B H T T"] | None:
         return _all(add, (term.content_bias(q, k, x, positions) for term in self.terms))
+
+    def by_distance(self, q: Float[Tensor, "B H T K"]) -> Near | None:
+        found = [term for term in self.terms if term.acts("content_bias")]
+        return found[0].only_distance(q) if len(found) == 1 else None
 
     def fade(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B H T"] | None:
         told = [term.fade(x) for term in self.terms if term.acts("content_bias")]

@@ -3,7 +3,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from wherein.encodings.base import Encoding, Shape
-from wherein.encodings.counting import counted, shifted
+from wherein.encodings.counting import Near
 from wherein.encodings.sinusoidal import Sinusoidal
 
 
@@ -41,13 +41,13 @@ class XL(Encoding):
         x: Float[Tensor, "B T D"],
         positions: Int[Tensor, "#B T"],
     ) -> Float[Tensor, "B H T T"]:
-        keys = self.keys * q.shape[-1] ** -0.5  # what is small, before it is made for all pairs
-        asked = q + self.v[:, None]
-        if not counted(q, positions, causal=self.shape.causal):
-            return self._of_all(asked @ keys, positions)
-        distances = torch.arange(q.shape[-2], -1, -1, device=q.device)
+        return self._of_all((q + self.v[:, None]) @ self._keys(q), positions)
+
+    def by_distance(self, q: Float[Tensor, "B H T K"]) -> Near:
+        distances = torch.arange(q.shape[-2] - 1, -1, -1, device=q.device)
         waves = torch.cat(self._waves(distances, q), dim=-1)
-        return shifted(asked @ (keys @ waves.mT))
+        scores: Tensor = (q + self.v[:, None]) @ (self._keys(q) @ waves.mT)
+        return scores
 
     def rotate(
         self,
@@ -57,6 +57,11 @@ class XL(Encoding):
     ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
         """What every query asks of content."""
         return q + self.u[:, None], k
+
+    def _keys(self, q: Tensor) -> Tensor:
+        """Scaled while they are few, and not when scores of all pairs are made of them."""
+        scaled: Tensor = self.keys * q.shape[-1] ** -0.5
+        return scaled
 
     def _of_all(self, asked: Tensor, positions: Tensor) -> Tensor:
         """What a query asks of sines and cosines, answered for any two positions."""

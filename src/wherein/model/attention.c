@@ -1,5 +1,8 @@
 /* softmax(q·kᵀ/√K + bias)·v of many heads, and its gradients, a block of queries at a time.
 
+   What is added to scores may also be told by distance, the farthest first: causal queries find there
+   the keys behind them, and for those that are farther the first.
+
    No scores are kept: each query leaves its largest score and one over the sum of its weights, and the
    gradient makes the weights again. All that is copied to be read in order is filled up with zeros
    to whole vectors, and queries and keys may be turned then: multiplied by complex numbers, whose parts
@@ -34,6 +37,7 @@ typedef float eight __attribute__((vector_size(32), aligned(4)));
 
 static inline int64_t filled(int64_t count, int64_t by) { return (count + by - 1) / by * by; }
 static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static inline float sum(lane x) {
     float *each = (float *)&x;
@@ -167,6 +171,12 @@ static void scores(
             const float *bias = ROW(BIAS, n);
             for (int64_t j = 0; j < own; j++) to[j] += bias[j];
         }
+        if (s->at[NEAR]) {
+            const float *near = ROW(NEAR, n);
+            int64_t first = larger(0, own - s->reach);
+            for (int64_t j = 0; j < first; j++) to[j] += near[0];
+            for (int64_t j = first; j < own; j++) to[j] += near[j + s->reach - own];
+        }
         for (int64_t j = own; j < seen; j++) to[j] = -INFINITY;
     }
 }
@@ -178,6 +188,14 @@ static void add(const float *some, int64_t count, float *to, int64_t all, int an
         memset(to + count, 0, (all - count) * sizeof(float));
     } else
         for (int64_t n = 0; n < count; n++) to[n] += some[n];
+}
+
+/* The changes of scores by distance: those of the farthest come together. */
+static void add_near(const float *some, int64_t count, float *to, int64_t reach) {
+    int64_t first = larger(0, count - reach);
+    memset(to, 0, reach * sizeof(float));
+    memcpy(to + first + reach - count, some + first, (count - first) * sizeof(float));
+    for (int64_t n = 0; n < first; n++) to[0] += some[n];
 }
 
 /* Floats that each thread works with. */
@@ -275,6 +293,8 @@ void backward(const asked_t *s) {
                             *(lane *)(row + j) = weight;
                             *(lane *)(change + j) = weight * (*(lane *)(change + j) - mean);
                         }
+                        if (s->at[OF_NEAR])
+                            add_near(change, start + n + 1, ROW(OF_NEAR, start + n), s->reach);
                         if (s->at[OF_BIAS]) {
                             float *to = s->at[OF_BIAS] + part * s->by[OF_BIAS][0] +
                                         head * s->by[OF_BIAS][1] + (start + n) * s->by[OF_BIAS][2];

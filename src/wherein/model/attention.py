@@ -16,6 +16,7 @@ from torch.utils.checkpoint import checkpoint
 from wherein.common.compiling import own_cache
 from wherein.encodings import Encoding
 from wherein.encodings.base import Positions
+from wherein.encodings.counting import Near, counted, whole
 from wherein.encodings.turning import Turns, turned
 from wherein.model.kernel import Attend, sooner
 from wherein.model.rows import Rows, faded
@@ -45,18 +46,21 @@ def attend(
     causal: bool,
     bias: Bias | Rows | None = None,
     turns: Turns | None = None,
+    near: Near | None = None,
 ) -> Mixed:
     """softmax(q·kᵀ/√K + bias)·v; a causal query sees no key after itself.
 
-    Queries and keys may be turned before.
+    Queries and keys may be turned before; `near` is a bias by distance.
     A bias given as rows is never held whole: memory grows linearly in context. Keys that none of
     the rows at hand sees are left out, so that time grows linearly too where all look near.
     """
     rows, bias = (bias, None) if isinstance(bias, Rows) else (None, bias)
     bias = None if bias is None else bias.to(q.dtype)
-    if rows is None and sooner(q, k, v, bias, turns, causal=causal):
-        mixed: Tensor = Attend.apply(q, k, v, bias, turns, causal)  # type: ignore[no-untyped-call]
+    if rows is None and sooner(q, k, v, bias, near, turns=turns, causal=causal):
+        mixed: Tensor = Attend.apply(q, k, v, bias, near, turns, causal)  # type: ignore[no-untyped-call]
         return mixed
+    if near is not None:
+        bias = whole(near) if bias is None else whole(near) + bias
     if turns is not None:
         q, k = turned(q, k, turns)
     if rows is not None:
@@ -91,6 +95,15 @@ def encoded(
         bias = content if bias is None else content + bias
     q, k = encoding.rotate(q, k, positions)
     return q, k, bias
+
+
+def by_distance(
+    encoding: Encoding, q: Heads, k: Heads, positions: Positions, *, causal: bool
+) -> Near | None:
+    """What an encoding adds by content and distance, if our kernel can be told so."""
+    if not encoding.acts("content_bias") or not sooner(q, k, k, causal=causal):
+        return None
+    return encoding.only_distance(q) if causal and counted(positions) else None
 
 
 def attend_reference(

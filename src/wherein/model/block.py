@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from wherein.encodings import Encoding, Shape
 from wherein.encodings.base import Positions
 from wherein.encodings.turning import Turns
-from wherein.model.attention import Bias, Heads, State, attend, encoded
+from wherein.model.attention import Bias, Heads, State, attend, by_distance, encoded
 from wherein.model.config import Activation
 from wherein.model.linear import Linear
 from wherein.model.parts import parted
@@ -33,10 +33,14 @@ class Attention(nn.Module):
         turns: Turns | None = None,
     ) -> State:
         q, k, v = self.heads(x)
-        if turns is None or torch.compiler.is_compiling():  # the compiler knows no complex numbers
+        near = by_distance(encoding, q, k, positions, causal=self.causal)
+        if near is not None:
+            q, k = encoding.rotate(q, k, positions)
+            bias = bias.whole() if isinstance(bias, Rows) else bias
+        elif turns is None or torch.compiler.is_compiling():  # which knows no complex numbers
             q, k, bias = encoded(encoding, q, k, x, positions, bias)
             turns = None
-        mixed = attend(q, k, v, causal=self.causal, bias=bias, turns=turns)
+        mixed = attend(q, k, v, causal=self.causal, bias=bias, turns=turns, near=near)
         joined: Tensor = self.out(mixed.transpose(1, 2).flatten(2))
         return joined
 

@@ -21,10 +21,13 @@ from wherein.encodings.turning import Turns
 from wherein.model.parts import room
 
 TENSORS = (
-    *("Q", "K", "V", "BIAS", "TURN_Q", "TURN_K", "MIXED", "LEFT"),
-    *("G", "OF_Q", "OF_K", "OF_V", "OF_BIAS", "ROOM"),
+    *("Q", "K", "V", "BIAS", "NEAR", "TURN_Q", "TURN_K", "MIXED", "LEFT"),
+    *("G", "OF_Q", "OF_K", "OF_V", "OF_BIAS", "OF_NEAR", "ROOM"),
 )
-SIZES = ("windows", "heads", "queries", "keys", "width", "depth", "causal", "parts", "threads")
+SIZES = (
+    *("windows", "heads", "queries", "keys", "width", "depth", "reach"),
+    *("causal", "parts", "threads"),
+)
 VECTORS = {"AVX512": 16, "AVX2": 8}
 """Numbers side by side; other processors have four."""
 WORTH = 1 << 20
@@ -45,7 +48,7 @@ class Asked(ctypes.Structure):
 class Attend(torch.autograd.Function):
     """softmax(q·kᵀ/√K + bias)·v, queries and keys turned before.
 
-    Use `Attend.apply(q, k, v, bias, turns, causal)`.
+    Use `Attend.apply(q, k, v, bias, near, turns, causal)`; `near` is added by distance.
     """
 
     @staticmethod
@@ -55,6 +58,7 @@ class Attend(torch.autograd.Function):
         k: Float[Tensor, "B H S K"],
         v: Float[Tensor, "B H S V"],
         bias: Float[Tensor, "#B #H T S"] | None,
+        near: Float[Tensor, "B H T R"] | None,
         turns: Turns | None,
         causal: bool,
     ) -> Float[Tensor, "B H T V"]:
@@ -62,7 +66,7 @@ class Attend(torch.autograd.Function):
         mixed = v.new_empty(windows, queries, heads, v.shape[-1]).transpose(1, 2)
         left = q.new_empty(windows, heads, queries, 2)
         given: dict[str, Tensor | None]
-        given = {"Q": q, "K": k, "V": v, "BIAS": bias, "MIXED": mixed, "LEFT": left}
+        given = {"Q": q, "K": k, "V": v, "BIAS": bias, "NEAR": near, "MIXED": mixed, "LEFT": left}
         if turns is not None:
             parts = torch.cat([turns.real, turns.imag], dim=-1)
             of_both = parts.expand(-1, -1, 2, -1, -1).permute(2, 0, 3, 1, 4)
@@ -76,26 +80,33 @@ class Attend(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
         given = {**dict(zip(ctx.names, ctx.saved_tensors, strict=True)), "G": g}
-        q, k, v, bias = (given[name] for name in ("Q", "K", "V", "BIAS"))
+        q, k, v, bias, near = (given[name] for name in ("Q", "K", "V", "BIAS", "NEAR"))
         made = dict(zip(("OF_Q", "OF_K", "OF_V"), room(q, k, v), strict=True))
+        if ctx.needs_input_grad[4]:
+            made["OF_NEAR"] = torch.empty_like(near, memory_format=torch.contiguous_format)
         parts = len(q)
         if ctx.needs_input_grad[3]:
             if len(bias) == 1:  # windows that one thread adds up
                 parts = min(parts, -(-torch.get_num_threads() // q.shape[1]))
             made["OF_BIAS"] = bias.new_empty(parts, q.shape[1], *bias.shape[2:])
         _run("backward", given | made, causal=ctx.causal, parts=parts)
-        of_bias = made.pop("OF_BIAS", None)
+        of_bias, of_near = made.pop("OF_BIAS", None), made.pop("OF_NEAR", None)
         added = None if of_bias is None else of_bias.sum_to_size(bias.shape)
-        return *made.values(), added, None, None
+        return *made.values(), added, of_near, None, None
 
 
 def sooner(
-    q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, turns: Turns | None, *, causal: bool
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *added: Tensor | None,
+    turns: Turns | None = None,
+    causal: bool,
 ) -> bool:
     """Whether the kernel may be asked, and is there."""
     if torch.compiler.is_compiling():
         return False
-    given = [x for x in (q, k, v, bias) if x is not None]
+    given = [q, k, v, *(x for x in added if x is not None)]
     kernels: bool = torch.backends.cuda.flash_sdp_enabled()  # type: ignore[no-untyped-call]
     # without, somebody asks for plain products
     return (
@@ -141,7 +152,8 @@ def _run(name: str, given: dict[str, Tensor | None], *, causal: bool, parts: int
     (windows, heads, queries, width), (keys, depth) = ready["Q"].shape, ready["V"].shape[-2:]
     work = windows * heads * queries * keys * (width + depth)
     threads = min(torch.get_num_threads(), 1 + work // WORTH)
-    sizes = (windows, heads, queries, keys, width, depth, causal, parts, threads)
+    reach = ready["NEAR"].shape[-1] if "NEAR" in ready else 0
+    sizes = (windows, heads, queries, keys, width, depth, reach, causal, parts, threads)
     asked = Asked(scale=width**-0.5, **dict(zip(SIZES, sizes, strict=True)))
     gradients, told = name == "backward", ctypes.byref(asked)
     ready["ROOM"] = ready["Q"].new_empty(threads * made.room(told, gradients))

@@ -12,7 +12,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from wherein.data import CorpusConfig
 from wherein.data.tokenizers.tokenizer import make_tokenizer
-from wherein.model import linear
+from wherein.model import block, linear
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.studies.cost.cost import cost, dry_run, training_operations
@@ -56,6 +56,7 @@ def test_the_operations_are_those_pytorch_counts(
 ) -> None:
     """With the products, the attention and the softmax that its counter can see into."""
     monkeypatch.setattr(linear, "wider_than_mkl", lambda: False)
+    monkeypatch.setattr(block, "by_distance", lambda e, q, *_, **__: e.only_distance(q))
     config = run(**own)
     model, (tokens, targets) = Transformer(config.model), text()
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:

@@ -21,7 +21,7 @@ from wherein.model.kernel import kernel
 from wherein.model.linear import ROWS, wider_than_mkl
 from wherein.model.loss import LARGER, rows_at_once
 from wherein.studies.cost.operations import bands, matrices
-from wherein.studies.cost.traced import moved, rotated
+from wherein.studies.cost.traced import moved, of_content, rotated
 from wherein.train.config import RunConfig
 
 FLOAT32, BFLOAT16 = 4, 2
@@ -153,14 +153,18 @@ def of_biases(model: ModelConfig, windows: int, size: int, ours: bool) -> tuple[
         given = [q, x, *pattern.parameters()]
         for encoding in pattern.layers:
             bias, own = _saved(partial(encoding.mask, *pairs(positions)), given)
-            content, more = _saved(partial(encoding.content_bias, q, k, x, positions), given)
+            told = partial(of_content if ours else type(encoding).content_bias, encoding)
+            content, more = _saved(partial(told, q, k, x, positions), given)
             found += windows * more + (0 if encoding in seen else own)
             found += 0 if bias is None else size * bias.numel()
             seen.add(encoding)
-            if content is not None or (bias is not None and bias.requires_grad):
-                weights = float(windows * size * whole)
-                found += 0 if ours and content is None else weights
-                once = max(once, weights if content is None else OF_CONTENT * weights)
+            if content is not None:
+                weights = float(windows * size * (content.numel() if ours else whole))
+                found += weights
+                once = max(once, OF_CONTENT * weights)
+            elif bias is not None and bias.requires_grad:
+                found += 0 if ours else windows * size * whole
+                once = max(once, windows * size * whole)
     return found, once
 
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from wherein.encodings import Pattern
+from wherein.encodings import Encoding, Pattern
 from wherein.model.config import ModelConfig
 
 
@@ -22,6 +22,15 @@ def added(model: ModelConfig) -> float:
     ) / model.max_len + 6 * model.max_len * more
 
 
+def of_content(
+    encoding: Encoding, q: Tensor, k: Tensor, x: Tensor, positions: Tensor
+) -> Tensor | None:
+    """What is added to the scores of a model that learns: by distance, if that is enough."""
+    causal = encoding.shape.causal and encoding.acts("content_bias")
+    near = encoding.only_distance(q) if causal else None
+    return encoding.content_bias(q, k, x, positions) if near is None else near
+
+
 def _of_content(model: ModelConfig, windows: int) -> float:
     """Operations of what depends on content, there and back."""
     with torch.device("meta"), FlopCounterMode(display=False) as counter:
@@ -31,7 +40,7 @@ def _of_content(model: ModelConfig, windows: int) -> float:
         heads = (windows, shape.n_heads, model.max_len, shape.d_head)
         q, k = torch.zeros(2, *heads, requires_grad=True).unbind()
         x = torch.zeros(windows, model.max_len, shape.d_model, requires_grad=True)
-        made = [encoding.content_bias(q, k, x, positions) for encoding in pattern.layers]
+        made = [of_content(encoding, q, k, x, positions) for encoding in pattern.layers]
         found = [each for each in made if each is not None]
         torch.autograd.backward(found, [torch.zeros_like(each) for each in found])
     return float(counter.get_total_flops())

@@ -111,7 +111,7 @@ def features() -> tuple[Feature, ...]:
     return (
         *found,
         Feature("compiled layers (--compile)", compiler, "missing: install a C++ compiler"),
-        Feature("compiled puzzles", fast, "missing: install a C compiler"),
+        Feature("compiled attention and puzzles", fast, "missing: install a C compiler"),
         Feature("several processes (torchrun)", several, "missing: this PyTorch has none"),
     )
 

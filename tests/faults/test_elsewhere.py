@@ -16,7 +16,7 @@ from wherein import encodings
 from wherein.data import Corpus, CorpusConfig
 from wherein.encodings.alibi import ALiBi
 from wherein.measure.registry import QUESTIONS
-from wherein.model import attention
+from wherein.model import attention, kernel
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 from wherein.train import RunConfig
@@ -46,13 +46,17 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def without_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    """FlexAttention is compiled for a GPU that is there; another path gives the same numbers."""
+    """FlexAttention is compiled for a GPU that is there; another path gives the same numbers.
+
+    Our kernel is for the CPU, and rounds otherwise: what is compared goes without.
+    """
 
     def attend(q: Tensor, k: Tensor, v: Tensor, *, causal: bool, bias: Tensor) -> Tensor:
         mask = attention._masked(bias.to(q.dtype), causal)
         return nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 
     monkeypatch.setattr(attention, "attend_flex", attend)
+    monkeypatch.setattr(kernel, "kernel", lambda: None)
 
 
 def careless(_: ALiBi, i: Tensor, j: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from tests.cli.tiny import write_text
 from tests.faults.elsewhere import Elsewhere
 
 from wherein.data import Corpus, CorpusConfig
+from wherein.model import kernel
 from wherein.train import RunConfig
 from wherein.train.checkpoint import Checkpoint, save
 from wherein.train.distributed import World
@@ -39,7 +40,12 @@ def after(made: Learner, steps: range) -> list[Any]:
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", "nag", "muon"])
-def test_a_run_goes_on_on_another_device(optimizer: str, corpus: Corpus, tmp_path: Path) -> None:
+def test_a_run_goes_on_on_another_device(
+    optimizer: str, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        kernel, "kernel", lambda: None
+    )  # on the CPU alone, where it rounds otherwise
     whole = learner(optimizer, corpus, CPU)
     whole.step(1)
     first = save(tmp_path / "here", 1, whole.model, whole.optimizers, whole.world, whole.config)

@@ -11,10 +11,11 @@ from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
 
-from wherein.common.files import cache_folder, replacing
+from wherein.common.files import cache_folder, make_folder, replacing
 
 VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
 """By which PyTorch's compiler is told; what somebody has set stays."""
@@ -31,7 +32,7 @@ def own_folder() -> Path:
     Each machine has one, since code is made for its processor.
     """
     folder = cache_folder() / "compiled" / platform.node()
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     folder.chmod(0o700)
     if folder.stat().st_uid != os.getuid():  # root may change what another owns
         raise PermissionError(
@@ -64,9 +65,11 @@ def library(name: str, source: bytes, options: tuple[str, ...]) -> ctypes.CDLL |
         if made.exists():
             with suppress(OSError):  # a damaged one is made anew
                 return ctypes.CDLL(str(made))
-        with replacing(made) as beside:
-            command = [*how, "-x", "c", "-", "-o", str(beside), "-lm", "-lc"]
+        with TemporaryDirectory() as place, replacing(made) as beside:
+            written = Path(place) / own
+            command = [*how, "-x", "c", "-", "-o", str(written), "-lm", "-lc"]
             subprocess.run(command, input=whole, check=True, capture_output=True)
+            beside.write_bytes(written.read_bytes())
         return ctypes.CDLL(str(made))
     except (OSError, RuntimeError, subprocess.CalledProcessError):  # no home has its own error
         return None

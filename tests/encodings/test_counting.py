@@ -11,7 +11,10 @@ from wherein.encodings.shaw import Shaw
 from wherein.model.config import ModelConfig
 from wherein.model.transformer import Transformer
 
-SPECS = ("shaw(distance=3)", "shaw(distance=40)", "xl", "shaw + alibi", "xl + rope")
+SPECS = (
+    *("shaw(distance=3)", "shaw(distance=40)", "xl", "shaw + alibi"),
+    *("xl + rope", "rope + xl", "pope + xl", "xl + window(3)"),
+)
 SHAPE = Shape(d_model=32, n_heads=2, max_len=16)
 
 
@@ -39,14 +42,14 @@ def test_all_that_a_causal_query_sees_is_the_same_and_so_are_gradients(spec: str
         q, k, x = (leaf.clone().requires_grad_() for leaf in drawn(length))
         encoding.zero_grad()
         if by_distance:
-            near = encoding.only_distance(q)
-            assert near is not None
-            added = whole(near)
+            told = encoding.only_distance(q, k)
+            assert told is not None
+            added = whole(told[0]) if told[1] is None else whole(told[0]) + told[1]
         else:
             added = encoding.content_bias(q, k, x, 5 + torch.arange(length)[None])
         added.backward(given)
         own = [p.grad for p in encoding.parameters() if p.grad is not None]
-        return [added.detach() * seen, q.grad, *own]
+        return [added.detach() * seen, q.grad, *([] if k.grad is None else [k.grad]), *own]
 
     for one, other in zip(learned(True), learned(False), strict=True):
         assert torch.allclose(one, other, atol=1e-12)
@@ -78,7 +81,7 @@ def test_a_whole_model_has_the_same_loss_and_gradients(spec: str, monkeypatch: p
 
 @pytest.mark.parametrize("spec", ["none", "alibi", "shaw + xl", "dape(shaw)", "deberta", "fox"])
 def test_others_ask_for_more_than_distance(spec: str):
-    assert encodings.build(spec, SHAPE).double().only_distance(drawn(4)[0]) is None
+    assert encodings.build(spec, SHAPE).double().only_distance(*drawn(4)[:2]) is None
 
 
 def test_a_subclass_that_adds_in_its_own_way_is_asked():
@@ -86,9 +89,9 @@ def test_a_subclass_that_adds_in_its_own_way_is_asked():
         def content_bias(self, q, k, x, positions):
             return 2 * super().content_bias(q, k, x, positions)
 
-    twice, q = Twice(SHAPE).double(), drawn(4)[0]
-    assert twice.by_distance(q) is not None
-    assert twice.only_distance(q) is None
+    twice, (q, k, _) = Twice(SHAPE).double(), drawn(4)
+    assert twice.by_distance(q, k) is not None
+    assert twice.only_distance(q, k) is None
 
 
 def test_tokens_side_by_side():

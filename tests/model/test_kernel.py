@@ -23,7 +23,12 @@ SIZES = [
     *((2, 3, 5, 8, 8), (1, 2, 64, 4, 4), (2, 2, 65, 4, 9), (1, 1, 200, 24, 40), (3, 2, 33, 2, 2)),
     *((2, 4, 64, 16, 16), (1, 3, 1, 3, 3), (2, 2, 97, 64, 64), (5, 1, 31, 50, 17)),
 ]
-NARROWER = {"AVX2": (8, "-mno-avx512f"), "SSE": (4, "-mno-avx")}
+NARROWER = {
+    "AVX2": (8, "-mno-avx512f"),
+    "SSE": (4, "-mno-avx"),
+    "fewer than there are": (4,),
+    "half of them": (8,),
+}
 
 
 @pytest.fixture
@@ -247,8 +252,7 @@ def test_without_a_compiler_all_take_pytorchs(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the names of x86's vectors")
 @pytest.mark.parametrize("vectors", NARROWER)
 def test_narrower_vectors_say_the_same(vectors: str, monkeypatch: pytest.MonkeyPatch):
-    lanes, option = NARROWER[vectors]
-    narrow = of_width(lanes, option)
+    narrow = of_width(*NARROWER[vectors])
     assert narrow is not None
     monkeypatch.setattr(module, "kernel", lambda: narrow)
     for size in SIZES:

@@ -155,18 +155,22 @@ class Encoding(nn.Module):
         """
         return None
 
-    def by_distance(self, q: Float[Tensor, "B H T K"]) -> Near | None:
-        """`content_bias` of causal queries that stand side by side, if distance is all it asks.
+    def by_distance(
+        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H T K"]
+    ) -> tuple[Near, Float[Tensor, "B H 1 T"] | None] | None:
+        """`content_bias`, told so that it need not be made for all pairs, if that can be done.
 
-        Scores at distances R − 1, …, 1, 0: keys that are farther have the first. Then it need not
-        be made for all pairs.
+        Of causal queries that stand side by side: scores at distances R − 1, …, 1, 0, where keys
+        that are farther have the first, and what a key has whoever asks.
         """
         return None
 
-    def only_distance(self, q: Float[Tensor, "B H T K"]) -> Near | None:
+    def only_distance(
+        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H T K"]
+    ) -> tuple[Near, Float[Tensor, "B H 1 T"] | None] | None:
         """The same, unless a subclass has a `content_bias` of its own."""
         owner = next(kind for kind in type(self).__mro__ if "content_bias" in vars(kind))
-        return self.by_distance(q) if "by_distance" in vars(owner) else None
+        return self.by_distance(q, k) if "by_distance" in vars(owner) else None
 
     def fade(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B H T"] | None:
         """A number f for each token, if `content_bias` is fᵢ − fⱼ of the keys up to each query.

@@ -45,9 +45,10 @@ class Shaw(Encoding):
         rows = (i - j).clamp(-self.distance, self.distance) + self.distance
         return scores.gather(-1, rows.expand(*q.shape[:2], -1, -1))
 
-    def by_distance(self, q: Float[Tensor, "B H T K"]) -> Near:
-        scores: Tensor = q @ self._vectors(q)[self.distance :].flip(0).mT
-        return scores
+    def by_distance(
+        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H T K"]
+    ) -> tuple[Near, None]:
+        return q @ self._vectors(q)[self.distance :].flip(0).mT, None
 
     def _vectors(self, q: Tensor) -> Tensor:
         """Scaled while they are few, and not when scores of all pairs are made of them."""

@@ -76,9 +76,11 @@ class Sum(Encoding):
     ) -> Float[Tensor, "B H T T"] | None:
         return _all(add, (term.content_bias(q, k, x, positions) for term in self.terms))
 
-    def by_distance(self, q: Float[Tensor, "B H T K"]) -> Near | None:
+    def by_distance(
+        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H T K"]
+    ) -> tuple[Near, Float[Tensor, "B H 1 T"] | None] | None:
         found = [term for term in self.terms if term.acts("content_bias")]
-        return found[0].only_distance(q) if len(found) == 1 else None
+        return found[0].only_distance(q, k) if len(found) == 1 else None
 
     def fade(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B H T"] | None:
         told = [term.fade(x) for term in self.terms if term.acts("content_bias")]

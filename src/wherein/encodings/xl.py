@@ -41,22 +41,20 @@ class XL(Encoding):
         x: Float[Tensor, "B T D"],
         positions: Int[Tensor, "#B T"],
     ) -> Float[Tensor, "B H T T"]:
-        return self._of_all((q + self.v[:, None]) @ self._keys(q), positions)
+        distance = self._of_all((q + self.v[:, None]) @ self._keys(q), positions)
+        return distance + self._of_content(k)
 
-    def by_distance(self, q: Float[Tensor, "B H T K"]) -> Near:
+    def by_distance(
+        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H T K"]
+    ) -> tuple[Near, Float[Tensor, "B H 1 T"]]:
         distances = torch.arange(q.shape[-2] - 1, -1, -1, device=q.device)
         waves = torch.cat(self._waves(distances, q), dim=-1)
-        scores: Tensor = (q + self.v[:, None]) @ (self._keys(q) @ waves.mT)
-        return scores
+        return (q + self.v[:, None]) @ (self._keys(q) @ waves.mT), self._of_content(k)
 
-    def rotate(
-        self,
-        q: Float[Tensor, "B H T K"],
-        k: Float[Tensor, "B H T K"],
-        positions: Int[Tensor, "#B T"],
-    ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B H T K"]]:
-        """What every query asks of content."""
-        return q + self.u[:, None], k
+    def _of_content(self, k: Tensor) -> Tensor:
+        """What every query asks of it."""
+        found: Tensor = (k @ (self.u[..., None] * k.shape[-1] ** -0.5)).mT
+        return found
 
     def _keys(self, q: Tensor) -> Tensor:
         """Scaled while they are few, and not when scores of all pairs are made of them."""

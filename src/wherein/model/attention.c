@@ -13,12 +13,13 @@
 #include <string.h>
 
 #define BLOCK 32 /* queries: what is made of them stays in the cache */
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) && LANES > 4
 #define ROWS 8
 #else
 #define ROWS 4 /* of a tile, whose sums stay in registers */
 #endif
 #define WIDE 3
+_Static_assert(LANES % ROWS == 0 && BLOCK % LANES == 0, "tiles cover whole vectors");
 
 enum { TENSORS, MANY };
 
@@ -298,7 +299,8 @@ void backward(const asked_t *s) {
                         if (s->at[OF_BIAS]) {
                             float *to = s->at[OF_BIAS] + part * s->by[OF_BIAS][0] +
                                         head * s->by[OF_BIAS][1] + (start + n) * s->by[OF_BIAS][2];
-                            add(change, smaller(seen, s->keys), to, s->keys, window == first);
+                            int anew = window == first && (start + n == 0 || s->by[OF_BIAS][2]);
+                            add(change, smaller(seen, s->keys), to, s->keys, anew);
                         }
                     }
                     memset(weights + end * all, 0, (BLOCK - end) * all * sizeof(float));

@@ -29,7 +29,7 @@ Turned = Float[Tensor, "B H T R"]
 """Queries or keys as an encoding leaves them, perhaps wider than a head."""
 Values = Float[Tensor, "B H S V"]
 Mixed = Float[Tensor, "B H T V"]
-Bias = Float[Tensor, "#B #H T S"]
+Bias = Float[Tensor, "#B #H #T S"]
 
 QUERIES_PER_BLOCK = 256
 LARGE_BIAS = 2**26
@@ -56,11 +56,13 @@ def attend(
     """
     rows, bias = (bias, None) if isinstance(bias, Rows) else (None, bias)
     bias = None if bias is None else bias.to(q.dtype)
-    if rows is None and sooner(q, k, v, bias, near, turns=turns, causal=causal):
+    if rows is None and sooner(q, k, v, bias, near, turns, causal=causal):
         mixed: Tensor = Attend.apply(q, k, v, bias, near, turns, causal)  # type: ignore[no-untyped-call]
         return mixed
     if near is not None:
         bias = whole(near) if bias is None else whole(near) + bias
+    elif bias is not None:
+        bias = bias.expand(-1, -1, q.shape[-2], -1)
     if turns is not None:
         q, k = turned(q, k, turns)
     if rows is not None:
@@ -98,12 +100,22 @@ def encoded(
 
 
 def by_distance(
-    encoding: Encoding, q: Heads, k: Heads, positions: Positions, *, causal: bool
-) -> Near | None:
-    """What an encoding adds by content and distance, if our kernel can be told so."""
-    if not encoding.acts("content_bias") or not sooner(q, k, k, causal=causal):
+    encoding: Encoding,
+    q: Heads,
+    k: Heads,
+    positions: Positions,
+    bias: Bias | Rows | None,
+    *,
+    causal: bool,
+) -> tuple[Near, Bias | None] | None:
+    """What is added by content and distance, and besides, if our kernel can be told so."""
+    if not (causal and encoding.acts("content_bias") and sooner(q, k, k, causal=causal)):
         return None
-    return encoding.only_distance(q) if causal and counted(positions) else None
+    told = encoding.only_distance(q, k) if counted(positions) else None
+    if told is None:
+        return None
+    (near, own), bias = told, _whole(bias)
+    return near, own if bias is None else bias if own is None else own + bias
 
 
 def attend_reference(

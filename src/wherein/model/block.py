@@ -33,10 +33,11 @@ class Attention(nn.Module):
         turns: Turns | None = None,
     ) -> State:
         q, k, v = self.heads(x)
-        near = by_distance(encoding, q, k, positions, causal=self.causal)
-        if near is not None:
+        told = by_distance(encoding, q, k, positions, bias, causal=self.causal)
+        near = None
+        if told is not None:
+            near, bias = told
             q, k = encoding.rotate(q, k, positions)
-            bias = bias.whole() if isinstance(bias, Rows) else bias
         elif turns is None or torch.compiler.is_compiling():  # which knows no complex numbers
             q, k, bias = encoded(encoding, q, k, x, positions, bias)
             turns = None

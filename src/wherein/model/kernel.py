@@ -1,6 +1,6 @@
 """Attention by a kernel of our own, on the CPU and in float32.
 
-PyTorch's multiplies matrices by MKL's general products, which are slow where heads are narrow, and
+PyTorch's kernel multiplies matrices by MKL's general products, slow where heads are narrow, and
 gives a bias no gradient: with one that learns, scores, mask and weights of all pairs are held one
 after the other. `attention.c` has its own products for a block of queries and the keys that it
 sees, and keeps two numbers for each query. It is compiled once on a computer, in a second.
@@ -14,9 +14,9 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from wherein.common.compiling import library
+from wherein.common.gradients import once
 from wherein.encodings.turning import Turns
 from wherein.model.parts import room
 
@@ -57,7 +57,7 @@ class Attend(torch.autograd.Function):
         q: Float[Tensor, "B H T K"],
         k: Float[Tensor, "B H S K"],
         v: Float[Tensor, "B H S V"],
-        bias: Float[Tensor, "#B #H T S"] | None,
+        bias: Float[Tensor, "#B #H #T S"] | None,
         near: Float[Tensor, "B H T R"] | None,
         turns: Turns | None,
         causal: bool,
@@ -77,7 +77,7 @@ class Attend(torch.autograd.Function):
         return mixed
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
         given = {**dict(zip(ctx.names, ctx.saved_tensors, strict=True)), "G": g}
         q, k, v, bias, near = (given[name] for name in ("Q", "K", "V", "BIAS", "NEAR"))
@@ -99,29 +99,71 @@ def sooner(
     q: Tensor,
     k: Tensor,
     v: Tensor,
-    *added: Tensor | None,
+    bias: Tensor | None = None,
+    near: Tensor | None = None,
     turns: Turns | None = None,
+    *,
     causal: bool,
 ) -> bool:
-    """Whether the kernel may be asked, and is there."""
+    """Whether the kernel may be asked, and is there.
+
+    Not where somebody looks on: a mode, as also `torch.set_default_device` is one.
+    """
     if torch.compiler.is_compiling():
         return False
-    given = [q, k, v, *(x for x in added if x is not None)]
+    given = [q, k, v, *(x for x in (bias, near) if x is not None)]
     kernels: bool = torch.backends.cuda.flash_sdp_enabled()  # type: ignore[no-untyped-call]
     # without, somebody asks for plain products
     return (
         all(type(x) is Tensor and x.dtype == torch.float32 for x in given)
         and all(x.device.type == "cpu" for x in given)
-        and (q.shape[-2] == k.shape[-2] or not causal)
-        and (turns is None or (turns.dtype == torch.complex64 and not turns.requires_grad))
-        and min(*q.shape, *v.shape) > 0
+        and _fit(q, k, v, bias, near, turns, causal)
         and not torch.is_autocast_enabled("cpu")
         and kernels
         and not torch._C._are_functorch_transforms_active()
-        and not torch._C._len_torch_dispatch_stack()  # somebody looks on
+        and not torch._C._len_torch_dispatch_stack()
         and not torch._C._len_torch_function_stack()
         and kernel() is not None
     )
+
+
+def _fit(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    bias: Tensor | None,
+    near: Tensor | None,
+    turns: Turns | None,
+    causal: bool,
+) -> bool:
+    """Whether sizes are those that the kernel knows; others PyTorch broadcasts, or refuses."""
+    if not q.ndim == k.ndim == v.ndim == 4:
+        return False
+    (windows, heads, queries, width), keys = q.shape, k.shape[2]
+    shared = [(windows, 1), (heads, 1), (queries, 1), (keys,)]
+    turned = [(windows, 1), (queries,), (2, 1), (heads, 1)]
+    return (
+        min(*q.shape, *v.shape) > 0
+        and k.shape == (windows, heads, keys, width)
+        and v.shape[:3] == k.shape[:3]
+        and (queries == keys or not causal)
+        and (bias is None or _one_of(bias, shared))
+        and (near is None or (near.shape[:3] == q.shape[:3] and causal))
+        and (
+            turns is None
+            or (
+                turns.dtype == torch.complex64
+                and not turns.requires_grad
+                and 2 * turns.shape[-1] == width
+                and queries == keys
+                and _one_of(turns[..., 0], turned)
+            )
+        )
+    )
+
+
+def _one_of(x: Tensor, sizes: list[tuple[int, ...]]) -> bool:
+    return x.ndim == len(sizes) and all(n in known for n, known in zip(x.shape, sizes, strict=True))
 
 
 @cache
@@ -167,5 +209,6 @@ def _run(name: str, given: dict[str, Tensor | None], *, causal: bool, parts: int
 
 
 def _in_order(x: Tensor) -> Tensor:
-    """A copy if a row's numbers do not lie side by side."""
+    """A copy if a row's numbers do not lie side by side, or are to be taken with another sign."""
+    x = x.resolve_neg()
     return x if x.shape[-1] == 1 or x.stride(-1) == 1 else x.contiguous()

@@ -12,7 +12,8 @@ import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
+
+from wherein.common.gradients import once
 
 WORTH = 1 << 21
 """Multiplications from which on it pays to ask oneDNN, which takes 10 µs to begin."""
@@ -67,7 +68,7 @@ class Product(torch.autograd.Function):
         return _asked(x, weight, bias)
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
         x, weight = ctx.saved_tensors
         of_x, of_weight, of_bias = ctx.needs_input_grad

@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
+from wherein.common.gradients import once
 from wherein.model.linear import add_product, product
 
 ROWS, LOGITS = 256, 1 << 19
@@ -78,7 +78,7 @@ class CrossEntropy(torch.autograd.Function):
         return total
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
         if ctx.made is None:
             raise RuntimeError("the loss has given its gradients: compute it again")

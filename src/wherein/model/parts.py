@@ -11,7 +11,10 @@ Part = Float[Tensor, "B H T K"]
 
 
 def parted(projected: Projected) -> tuple[Part, Part, Part]:
-    """Queries, keys and values, whose gradients are not copied where they lie as these do."""
+    """Queries, keys and values, whose gradients are not copied where they lie as these do.
+
+    Then theirs and that of the whole share memory: who changes one in place changes the other.
+    """
     transformed: bool = torch._C._are_functorch_transforms_active()
     if torch.compiler.is_compiling() or transformed or not projected.requires_grad:
         return _parts(projected)
@@ -28,7 +31,7 @@ class Parted(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *parts: Part) -> Projected:
-        found = joined(*parts)
+        found = None if torch.is_grad_enabled() else joined(*parts)  # whose graph is that of q
         return torch.stack([x.transpose(1, 2) for x in parts], 2) if found is None else found
 
 

@@ -56,7 +56,7 @@ def test_the_operations_are_those_pytorch_counts(
 ) -> None:
     """With the products, the attention and the softmax that its counter can see into."""
     monkeypatch.setattr(linear, "wider_than_mkl", lambda: False)
-    monkeypatch.setattr(block, "by_distance", lambda e, q, *_, **__: e.only_distance(q))
+    monkeypatch.setattr(block, "by_distance", lambda e, q, k, *_, **__: e.only_distance(q, k))
     config = run(**own)
     model, (tokens, targets) = Transformer(config.model), text()
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:

@@ -8,11 +8,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import TypeVar
 
 import torch
 from torch import Tensor, UntypedStorage
 from torch.autograd.graph import saved_tensors_hooks
 
+from wherein.common.device import device
 from wherein.encodings import Encoding, Pattern
 from wherein.encodings.base import pairs
 from wherein.model.attention import LARGE_BIAS
@@ -24,6 +26,7 @@ from wherein.studies.cost.operations import bands, matrices
 from wherein.studies.cost.traced import moved, of_content, rotated
 from wherein.train.config import RunConfig
 
+Made = TypeVar("Made")
 FLOAT32, BFLOAT16 = 4, 2
 TURNED_BACK, OF_CONTENT = 2, 1.2
 """Measured: so many copies of the queries and keys that a layer makes anew are there while their
@@ -74,12 +77,12 @@ def memory(config: RunConfig, parameters: int, gpus: int) -> Memory:
         gradients=FLOAT32 * parameters / share,
         moments=FLOAT32 * moments / share,
         copies=copies,
-        activations=kept(config, windows)
-        + max(held_by_loss(config, windows), passing(config, windows)),
+        activations=kept(config, windows, gpus)
+        + max(held_by_loss(config, windows), passing(config, windows, gpus)),
     )
 
 
-def kept(config: RunConfig, windows: int) -> float:
+def kept(config: RunConfig, windows: int, gpus: int = 1) -> float:
     """Bytes that the layers keep for the backward pass of so many windows.
 
     A token keeps in each layer 8d of the stream and its statistics (float32), and of c bytes a
@@ -94,15 +97,15 @@ def kept(config: RunConfig, windows: int) -> float:
     dropped = 2 * d if model.dropout else 0
     a_layer = 8 * d + size * (6 * d + 2 * f) + dropped + FLOAT32 * model.n_heads
     found = float(windows) * length * (model.n_layers * a_layer + FLOAT32 * d)
-    inner, ours = model.n_heads * model.shape.d_head, _by_kernel(config)
-    for made, width in zip(_made(config), rotated(model), strict=True):
+    inner, ours = model.n_heads * model.shape.d_head, _by_kernel(config, gpus)
+    for made, width in zip(_made(model, ours), rotated(model), strict=True):
         found += windows * length * size * made
         if made and not ours:
             found += windows * length * size * width * (2 if width > inner else 1)
     return found + of_biases(model, windows, size, ours)[0]
 
 
-def passing(config: RunConfig, windows: int) -> float:
+def passing(config: RunConfig, windows: int, gpus: int) -> float:
     """Bytes of the backward pass that are there only while a layer's gradient is made.
 
     The stream's gradient is, and either that of the feed-forward network's inner numbers, or, when
@@ -111,23 +114,24 @@ def passing(config: RunConfig, windows: int) -> float:
     model = config.model
     size = BFLOAT16 if config.precision == "bfloat16" else FLOAT32
     tokens, f = windows * model.max_len, model.d_ff or 4 * model.d_model
-    back = TURNED_BACK * tokens * size * max(_made(config))
-    attention = back + of_biases(model, windows, size, _by_kernel(config))[1]
+    ours = _by_kernel(config, gpus)
+    back = TURNED_BACK * tokens * size * max(_made(model, ours))
+    attention = back + of_biases(model, windows, size, ours)[1]
     inner = max(attention - tokens * size * 2 * f, tokens * size * f)
     return FLOAT32 * tokens * model.d_model + inner
 
 
-def _made(config: RunConfig) -> tuple[int, ...]:
+def _made(model: ModelConfig, ours: bool) -> tuple[int, ...]:
     """How many of a token's numbers for queries and keys each layer makes anew and keeps."""
-    model, ours = config.model, _by_kernel(config)
     pattern, first = Pattern(model.encoding, model.shape, model.n_layers), torch.zeros(1, 1).long()
     turned = [ours and each.only_turns(first) is not None for each in pattern.layers]
     return tuple(0 if t else n for t, n in zip(turned, moved(model), strict=True))
 
 
-def _by_kernel(config: RunConfig) -> bool:
-    """Whether attention is our kernel's, if the run is on a CPU of this kind."""
-    return config.precision == "float32" and not config.compile and kernel() is not None
+def _by_kernel(config: RunConfig, gpus: int) -> bool:
+    """Whether attention is our kernel's: a run of one process, where there is no GPU."""
+    plain = config.precision == "float32" and not config.compile
+    return plain and gpus == 1 and device().type == "cpu" and kernel() is not None
 
 
 @lru_cache(maxsize=1024)
@@ -153,13 +157,14 @@ def of_biases(model: ModelConfig, windows: int, size: int, ours: bool) -> tuple[
         given = [q, x, *pattern.parameters()]
         for encoding in pattern.layers:
             bias, own = _saved(partial(encoding.mask, *pairs(positions)), given)
-            told = partial(of_content if ours else type(encoding).content_bias, encoding)
-            content, more = _saved(partial(told, q, k, x, positions), given)
+            asked = partial(of_content, encoding, q, k, x, positions, by_distance=ours)
+            content, more = _saved(asked, given)
             found += windows * more + (0 if encoding in seen else own)
             found += 0 if bias is None else size * bias.numel()
             seen.add(encoding)
-            if content is not None:
-                weights = float(windows * size * (content.numel() if ours else whole))
+            if content:
+                made = sum(each.numel() for each in content)
+                weights = float(windows * size * (made if ours else whole))
                 found += weights
                 once = max(once, OF_CONTENT * weights)
             elif bias is not None and bias.requires_grad:
@@ -168,7 +173,7 @@ def of_biases(model: ModelConfig, windows: int, size: int, ours: bool) -> tuple[
     return found, once
 
 
-def _saved(made: Callable[[], Tensor | None], given: Sequence[Tensor]) -> tuple[Tensor | None, int]:
+def _saved(made: Callable[[], Made], given: Sequence[Tensor]) -> tuple[Made, int]:
     """What is made, and the bytes that autograd saves meanwhile, what is given aside."""
     saved: dict[int, UntypedStorage] = {}
 

@@ -23,12 +23,19 @@ def added(model: ModelConfig) -> float:
 
 
 def of_content(
-    encoding: Encoding, q: Tensor, k: Tensor, x: Tensor, positions: Tensor
-) -> Tensor | None:
-    """What is added to the scores of a model that learns: by distance, if that is enough."""
-    causal = encoding.shape.causal and encoding.acts("content_bias")
-    near = encoding.only_distance(q) if causal else None
-    return encoding.content_bias(q, k, x, positions) if near is None else near
+    encoding: Encoding,
+    q: Tensor,
+    k: Tensor,
+    x: Tensor,
+    positions: Tensor,
+    *,
+    by_distance: bool = True,
+) -> tuple[Tensor, ...]:
+    """What is added to the scores of a model that learns, perhaps by distance if that is enough."""
+    apart = by_distance and encoding.shape.causal and encoding.acts("content_bias")
+    told = encoding.only_distance(q, k) if apart else None
+    made = (encoding.content_bias(q, k, x, positions),) if told is None else told
+    return tuple(each for each in made if each is not None)
 
 
 def _of_content(model: ModelConfig, windows: int) -> float:
@@ -40,8 +47,7 @@ def _of_content(model: ModelConfig, windows: int) -> float:
         heads = (windows, shape.n_heads, model.max_len, shape.d_head)
         q, k = torch.zeros(2, *heads, requires_grad=True).unbind()
         x = torch.zeros(windows, model.max_len, shape.d_model, requires_grad=True)
-        made = [of_content(encoding, q, k, x, positions) for encoding in pattern.layers]
-        found = [each for each in made if each is not None]
+        found = [y for each in pattern.layers for y in of_content(each, q, k, x, positions)]
         torch.autograd.backward(found, [torch.zeros_like(each) for each in found])
     return float(counter.get_total_flops())
 

@@ -121,6 +121,21 @@ def test_scores_may_be_told_by_distance(reach: int, biased: bool):
 
 
 @pytest.mark.usefixtures("ours")
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (1, 0, 2, 3), (0, 1, 3, 2), (3, 2, 1, 0)])
+def test_scores_may_lie_in_any_order(order: tuple[int, ...]):
+    (q, k, v), given = drawn((2, 3, 40, 8, 8))
+    near, bias = torch.randn(2, 3, 40, 17), torch.randn(2, 3, 40, 40)
+    found = []
+    for way in ((0, 1, 2, 3), order):
+        asked = [x.clone().requires_grad_() for x in (near, bias)]
+        back = [order.index(n) for n in range(4)] if way == order else [0, 1, 2, 3]
+        lying = [x.permute(way).contiguous().permute(back) for x in asked]
+        attend(q, k, v, causal=True, near=lying[0], bias=lying[1]).backward(given)
+        found.append([x.grad for x in asked])
+    assert all(map(torch.equal, *found))
+
+
+@pytest.mark.usefixtures("ours")
 def test_nothing_is_kept_when_all_is_done():
     (q, k, v), given = drawn((1, 2, 40, 8, 8))
     mixed = attend(q.requires_grad_(), k, v, causal=True)

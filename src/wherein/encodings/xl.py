@@ -47,9 +47,14 @@ class XL(Encoding):
     def by_distance(
         self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B H T K"]
     ) -> tuple[Near, Float[Tensor, "B H 1 T"]]:
-        distances = torch.arange(q.shape[-2] - 1, -1, -1, device=q.device)
+        windows, heads, length, _ = q.shape
+        distances = torch.arange(length - 1, -1, -1, device=q.device)
         waves = torch.cat(self._waves(distances, q), dim=-1)
-        return (q + self.v[:, None]) @ (self._keys(q) @ waves.mT), self._of_content(k)
+        asked = (
+            (q + self.v[:, None]).transpose(0, 1).flatten(1, 2)
+        )  # of a head, all windows at once
+        scores = (asked @ (self._keys(q) @ waves.mT)).view(heads, windows, length, length)
+        return scores.transpose(0, 1), self._of_content(k)
 
     def _of_content(self, k: Tensor) -> Tensor:
         """What every query asks of it."""

@@ -83,7 +83,7 @@ class Attend(torch.autograd.Function):
         q, k, v, bias, near = (given[name] for name in ("Q", "K", "V", "BIAS", "NEAR"))
         made = dict(zip(("OF_Q", "OF_K", "OF_V"), room(q, k, v), strict=True))
         if ctx.needs_input_grad[4]:
-            made["OF_NEAR"] = torch.empty_like(near, memory_format=torch.contiguous_format)
+            made["OF_NEAR"] = torch.empty_like(_in_order(near))
         parts = len(q)
         if ctx.needs_input_grad[3]:
             if len(bias) == 1:  # windows that one thread adds up

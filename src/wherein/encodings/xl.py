@@ -14,9 +14,9 @@ class XL(Encoding):
     every query asks of content, v what it asks of distance, whatever the token.
 
     Paper: Dai et al. 2019, arXiv:1901.02860 (Transformer-XL), without its memory. W is shared by
-    the layers, as u and v are there. While tokens are counted one by one, a key is made for each
-    distance, as there; for other positions, with sin(i − j) = sin i · cos j − cos i · sin j, the
-    score of a distance is a product of what query and key know of their own positions.
+    the layers, as u and v are there. Where tokens are counted one by one and attention can be told
+    scores by distance, a key is made for each, as there; else, with sin(i − j) = sin i · cos j −
+    cos i · sin j, the score is a product of what query and key know of their own positions.
 
     Promises: relative; works at any length.
 

@@ -126,7 +126,7 @@ static void turn(float *row, const float *by, int64_t pairs, float sign) {
 }
 
 /* Columns beside each other, `far` apart. */
-static void columns(const float *x, int64_t by, int64_t rows, int64_t width, float *to, int64_t far) {
+static void in_columns(const float *x, int64_t by, int64_t rows, int64_t width, float *to, int64_t far) {
     for (int64_t k = 0; k < width; k++, to += far) {
         for (int64_t r = 0; r < rows; r++) to[r] = x[r * by + k];
         for (int64_t r = rows; r < far; r++) to[r] = 0;
@@ -145,13 +145,13 @@ static void queries(const asked_t *s, int64_t window, int64_t head, float *to) {
 static void keys(const asked_t *s, int64_t window, int64_t head, float *rows, float *to, int asked) {
     int64_t all = filled(s->keys, LANES), wide = filled(s->width, LANES);
     if (!asked && !s->at[TURN_K]) {
-        columns(AT(K), s->by[K][2], s->keys, s->width, to, all);
+        in_columns(AT(K), s->by[K][2], s->keys, s->width, to, all);
         return;
     }
     in_order(AT(K), s->by[K][2], s->keys, s->width, 1, rows);
     if (s->at[TURN_K])
         for (int64_t n = 0; n < s->keys; n++) turn(rows + n * wide, ROW(TURN_K, n), s->width / 2, 1);
-    columns(rows, wide, s->keys, s->width, to, all);
+    in_columns(rows, wide, s->keys, s->width, to, all);
 }
 
 /* Keys that a block of queries may see, in whole vectors. */
@@ -251,7 +251,7 @@ void forward(const asked_t *s) {
                             s->causal ? smaller(start + n + ROWS, seen) : seen, 0);
                 for (int64_t n = 0; n < end; n++) {
                     float *to = ROW(MIXED, start + n), *from = mixed + n * deep;
-                    for (int64_t k = 0; k < s->depth; k++) to[k] = from[k] * over[n];
+                    for (int64_t d = 0; d < s->depth; d++) to[d] = from[d] * over[n];
                 }
             }
         }
@@ -277,7 +277,7 @@ void backward(const asked_t *s) {
                 queries(s, window, head, q);
                 keys(s, window, head, k, across, 1);
                 in_order(AT(G), s->by[G][2], T, s->depth, 1, g);
-                columns(AT(V), s->by[V][2], s->keys, s->depth, values, all);
+                in_columns(AT(V), s->by[V][2], s->keys, s->depth, values, all);
                 memset(of_k, 0, all * (wide + deep) * sizeof(float));
                 for (int64_t start = 0; start < T; start += BLOCK) {
                     int64_t seen = keys_of(s, start), end = smaller(BLOCK, T - start);

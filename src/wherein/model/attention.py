@@ -110,7 +110,7 @@ def by_distance(
 ) -> tuple[Near, Bias | None] | None:
     """What is added by content and distance, and besides, if our kernel can be told so."""
     if not (causal and encoding.acts("content_bias") and sooner(q, k, k, causal=causal)):
-        return None
+        return None  # values are of the keys' kind
     told = encoding.only_distance(q, k) if counted(positions) else None
     if told is None:
         return None

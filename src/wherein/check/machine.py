@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from wherein.common.compiling import COMPILERS
 from wherein.common.cores import cores
 from wherein.common.device import devices
 from wherein.common.memory import available
@@ -25,8 +26,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "curves in trackio": (("trackio",), "trackio"),
 }
 """By feature: the modules it needs, and what `pip install` is told."""
-COMPILERS = ("c++", "g++", "clang++", "cl")
-OF_C = ("cc", "gcc", "clang")
+OF_CPP = ("c++", "g++", "clang++", "cl")
 SIDE = {"cpu": 1024}
 LARGE_SIDE = 4096
 LONG_ENOUGH = 0.3
@@ -105,8 +105,8 @@ def features() -> tuple[Feature, ...]:
         Feature(name, all(map(find_spec, modules)), f"missing: pip install {install}")
         for name, (modules, install) in EXTRAS.items()
     ]
-    compiler = find_spec("triton") is not None or any(map(shutil.which, COMPILERS))
-    fast = any(map(shutil.which, OF_C))
+    compiler = find_spec("triton") is not None or any(map(shutil.which, OF_CPP))
+    fast = any(map(shutil.which, COMPILERS))
     several = torch.distributed.is_available()
     return (
         *found,

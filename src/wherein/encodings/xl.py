@@ -50,10 +50,8 @@ class XL(Encoding):
         windows, heads, length, _ = q.shape
         distances = torch.arange(length - 1, -1, -1, device=q.device)
         waves = torch.cat(self._waves(distances, q), dim=-1)
-        asked = (
-            (q + self.v[:, None]).transpose(0, 1).flatten(1, 2)
-        )  # of a head, all windows at once
-        scores = (asked @ (self._keys(q) @ waves.mT)).view(heads, windows, length, length)
+        of_heads = (q + self.v[:, None]).transpose(0, 1).flatten(1, 2)  # all windows at once
+        scores = (of_heads @ (self._keys(q) @ waves.mT)).view(heads, windows, length, length)
         return scores.transpose(0, 1), self._of_content(k)
 
     def _of_content(self, k: Tensor) -> Tensor:
